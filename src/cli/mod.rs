@@ -1,0 +1,55 @@
+//! The command line: one file a subcommand, one environment variable a flag.
+
+mod crds;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::runtime::telemetry;
+
+/// A Kubernetes API for plain Docker hosts.
+#[derive(Debug, Parser)]
+#[command(name = "kibotos", version, propagate_version = true)]
+pub struct Cli {
+    /// Logging.
+    #[command(flatten)]
+    pub telemetry: telemetry::Options,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the CustomResourceDefinitions, for `kubectl apply --server-side -f -`.
+    Crds(crds::Options),
+}
+
+/// Runs one subcommand; a failure is logged with all its causes and makes the exit code 1.
+pub fn run(command: Command) -> ExitCode {
+    let outcome = match command {
+        Command::Crds(options) => crds::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{}", chain(error.as_ref()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// An error and what caused it, in one line.
+fn chain(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        line.push_str(": ");
+        line.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    line
+}

@@ -1,0 +1,3 @@
+//! What every subcommand needs and that knows no kind of ours.
+
+pub mod telemetry;

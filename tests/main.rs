@@ -1,0 +1,15 @@
+//! The tests that need more than one part of the program: one binary, one module a concern.
+//!
+//! All run in parallel against one real API server, each in a namespace of its own.
+
+#![allow(missing_docs, reason = "a test's name is its documentation")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod cluster_fixture;
+mod fixture;
+mod schema;

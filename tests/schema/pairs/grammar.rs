@@ -1,0 +1,154 @@
+//! Pairs of the grammars that several fields share.
+
+use serde_json::json;
+
+use crate::schema::kind::Kind;
+use crate::schema::pair::{Bound, Pair, path, rule, text};
+
+/// An absolute path of a container or a host.
+pub fn absolute_path(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    vec![
+        Pair::length(kinds, at, 1024, path),
+        Pair::on(kinds, at, rule("must be an absolute path below '/', such as /data"))
+            .refuse_all(["data", "", "/", "./data", "~/data", "C:\\data"])
+            .accept_all(["/d", "/data/a b/ü"]),
+        Pair::on(
+            kinds,
+            at,
+            rule("must have no '//', no '.' or '..' segment, no trailing '/', no ':' and no control character"),
+        )
+        .refuse_all(["/a//b", "/a/./b", "/a/../b", "/..", "/a/.", "/a/", "/a:b", "/a\nb", "//a"])
+        .accept_all(["/.a/..b/...", "/a.b/c..d"]),
+    ]
+}
+
+/// A name of one DNS label.
+pub fn dns_label(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    label(kinds, at, 63)
+}
+
+/// The name of a Host.
+pub fn host_name(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    label(kinds, at, 50)
+}
+
+fn label(kinds: &[Kind], at: &str, most: usize) -> Vec<Pair> {
+    let message = "must have only lower-case letters, digits and '-', and start and end with a letter or digit";
+    vec![
+        Pair::length(kinds, at, most, text),
+        Pair::on(kinds, at, rule(message))
+            .refuse_all(["", "Web", "a.b", "a_b", "-a", "a-", "ä"])
+            .accept_all(["a", "0", "a--b", "1-a"]),
+    ]
+}
+
+/// The name of a Secret, a ConfigMap or another object: a DNS subdomain.
+pub fn object_name(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let message =
+        "must have only lower-case letters, digits, '-' and '.', and start and end with a letter or digit";
+    vec![
+        Pair::length(kinds, at, 253, text),
+        Pair::on(kinds, at, rule(message))
+            .refuse_all(["", "Login", "a_b", "-a", "a.", "a..b", "a.-b"])
+            .accept_all(["a", "a.b-c.0"]),
+    ]
+}
+
+/// A key of a Secret or ConfigMap.
+pub fn data_key(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let message = "must have only letters, digits, '-', '_' and '.', at least one of them, and not be '.' nor begin '..'";
+    vec![
+        Pair::length(kinds, at, 253, text),
+        Pair::on(kinds, at, rule(message))
+            .refuse_all(["", "a/b", "a b", ".", "..", "..a"])
+            .accept_all([".dockerconfigjson", "a.b_C-0"]),
+    ]
+}
+
+/// A reference to one key of a Secret or ConfigMap.
+pub fn key_ref(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    [object_name(kinds, &format!("{at}.name")), data_key(kinds, &format!("{at}.key"))].concat()
+}
+
+/// A quantity: what holds of all of them.
+pub fn quantity(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let long = |count: usize| json!(format!("{}12Mi", "0".repeat(count - 4)));
+    vec![
+        Pair::length(kinds, at, 64, long),
+        Pair::on(kinds, at, rule("must be a quantity such as 512Mi, 1.5 or 500m"))
+            .refuse_all(["", "much", "512 Mi", "512mi", "1K", "1,5", "0x10", "1e"])
+            .accept_all(["12Mi", "12e6", "12.0M"])
+            .accept(json!(12_582_912)),
+    ]
+}
+
+/// The greatest quantity, for a field that takes one that great.
+pub fn greatest(kinds: &[Kind], at: &str) -> Pair {
+    Pair::on(kinds, at, rule("must be less than 2^63-1, about 8Ei"))
+        .refuse_all(["8Ei", "1e30", "9223372036854775807"])
+        .accept_all(["7Ei", "9223372036854775806"])
+}
+
+/// A quantity that is above 0, whatever its size.
+pub fn size(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let mut pairs = quantity(kinds, at);
+    pairs.push(greatest(kinds, at));
+    pairs.push(
+        Pair::on(kinds, at, rule("must be above 0"))
+            .refuse_all(["0", "-1", "0Gi", "-5Gi"])
+            .refuse(json!(0))
+            .accept_all(["1", "1Gi"])
+            .accept(json!(1)),
+    );
+    pairs
+}
+
+/// A duration: what holds of all of them.
+pub fn duration(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let long = |count: usize| json!(format!("{}1s", "0".repeat(count - 2)));
+    vec![
+        Pair::length(kinds, at, 64, long),
+        Pair::on(kinds, at, rule("must be a duration such as 30s, 1.5s or 1h30m"))
+            .refuse_all(["", "30", "1d", "1 h", "-1s", "abc", "s", "1.2.3s", "2562048h", "9999999999h"])
+            .accept_all(["30s", "1h30m", "2562046h"]),
+    ]
+}
+
+/// A signal.
+pub fn signal(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    vec![
+        Pair::on(kinds, at, Bound::MaxLength(16)).refuse(text(17)).accept(json!("SIGRTMIN+15")),
+        Pair::on(kinds, at, rule("must be a Linux signal such as SIGTERM, HUP, SIGRTMIN+3 or 15"))
+            .refuse_all(["", "SIGFOO", "0", "65", "-9", "RTMIN+16", "RTMAX-15", "SIG"])
+            .accept_all(["SIGTERM", "HUP", "term", "1", "64", "RTMAX-14"]),
+    ]
+}
+
+/// An image.
+pub fn image(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let digest = format!("sha512:{}", "0".repeat(128));
+    let tag = "t".repeat(128);
+    let longest = format!("localhost:5000/{}:{tag}@{digest}", "a".repeat(240));
+    assert_eq!(longest.len(), 520);
+    let id = "0123456789abcdef".repeat(4);
+    vec![
+        Pair::on(kinds, at, Bound::MaxLength(520)).refuse(text(521)).accept(json!(longest)),
+        Pair::on(
+            kinds,
+            at,
+            rule("must be an image such as nginx:1.29 or registry.example.com:5000/team/app@sha256:…, its repository in lower case"),
+        )
+        .refuse_all(["", "Nginx", "registry.example.com/Team/app", "app:", "app@sha256:0", "a//b", "app:v 1", "-app"])
+        .refuse(json!(format!("app:{tag}t")))
+        .accept_all(["nginx", "localhost:5000/app", "REGISTRY.example.com:5000/team/app_x/y--z:V1.0_b-2"]),
+        Pair::on(kinds, at, rule("must have at most 255 characters before tag and digest, 247 if there is no '/'"))
+            .refuse(json!(format!("localhost:5000/{}:1", "a".repeat(241))))
+            .refuse(json!(format!("{}:1", "a".repeat(248))))
+            .accept(json!(format!("localhost:5000/{}:1", "a".repeat(240))))
+            .accept(json!(format!("{}:1", "a".repeat(247)))),
+        Pair::on(kinds, at, rule("must name an image, not be the bare id of one"))
+            .refuse(json!(id))
+            .accept(json!(format!("app@sha256:{id}")))
+            .accept(json!(format!("{id}0"))),
+    ]
+}
