@@ -11,6 +11,9 @@
 //!
 //! Imports run one way, `api ← cli ← main`; `ARCHITECTURE.md` has the map of what is to come.
 
+pub mod agent;
 pub mod api;
 pub mod cli;
+pub mod controller;
+pub mod docker;
 pub mod runtime;

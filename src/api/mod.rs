@@ -17,9 +17,11 @@
 pub mod condition;
 pub mod container;
 pub mod crds;
+pub mod field_error;
 pub mod grammar;
 pub mod host;
 pub mod names;
+mod quantity_rules;
 pub mod reason;
 pub mod reference;
 pub mod resources;

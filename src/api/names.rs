@@ -72,8 +72,13 @@ pub fn host_namespace(host: &str) -> String {
 ///
 /// A DNS label of at most 60 characters for every sequence below 10^10.
 pub fn run_name(workspace: &str, uid: &str, sequence: i64) -> String {
-    let (name, uid) = (cut(workspace, RUN_NAME_CUT), cut(uid, UID_CUT));
+    let (name, uid) = (cut(workspace, RUN_NAME_CUT), short_uid(uid));
     format!("{name}-{uid}-{sequence}")
+}
+
+/// As much of a uid as derived names bear: eight characters.
+pub fn short_uid(uid: &str) -> &str {
+    cut(uid, UID_CUT)
 }
 
 /// The container's name where the user gives none.

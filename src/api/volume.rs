@@ -8,6 +8,7 @@ use serde_with::skip_serializing_none;
 
 use super::grammar::{HostName, ObjectName, Quantity, RawQuantity};
 use super::names::LOCAL_POOL;
+use super::quantity_rules;
 
 /// What a user wants of a Volume.
 #[skip_serializing_none]
@@ -44,15 +45,14 @@ use super::names::LOCAL_POOL;
     validation = Rule::new("has(self.size) == has(oldSelf.size)")
         .message("size can be neither added nor removed: make a new Volume").field_path(".size"),
     validation = Rule::new(
-        "!has(self.size) || !has(oldSelf.size) \
-         || quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0")
+        format!("!has(self.size) || !has(oldSelf.size) || {}", quantity_rules::no_less_than("self.size", "oldSelf.size")))
         .message("size can only grow").field_path(".size"),
 )]
 pub struct VolumeSpec {
     /// Its size, e.g. `10Gi`, where the driver can bound it; may grow, never shrink. Unset:
     /// unbounded.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new("!isQuantity(string(self)) || quantity(string(self)).isGreaterThan(quantity('0'))")
+    #[x_kube(validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// StoragePool that holds the data. Default `local`: the disk of one host. Immutable.

@@ -11,6 +11,7 @@ use super::grammar::{
     AbsolutePath, DnsLabel, Duration, HostName, ObjectName, Protocol, Quantity, RawQuantity, Signal,
 };
 use super::names::{DEFAULT_CONFIG_PATH, DEFAULT_MOUNT_PATH};
+use super::quantity_rules;
 use super::reference::{KeyRef, LocalRef, RunRef};
 use super::resources::Resources;
 
@@ -86,9 +87,9 @@ use super::resources::Resources;
         .message("container.memorySwap needs resources.limits.memory")
         .field_path(".container.memorySwap"),
     validation = Rule::new(
-        "!has(self.container) || !has(self.container.memorySwap) || !has(self.resources) || !has(self.resources.limits) \
-         || !has(self.resources.limits.memory) || quantity(string(self.container.memorySwap)).compareTo(quantity('-1')) == 0 \
-         || quantity(string(self.container.memorySwap)).compareTo(quantity(string(self.resources.limits.memory))) >= 0")
+        format!("!has(self.container) || !has(self.container.memorySwap) || !has(self.resources) || !has(self.resources.limits) \
+         || !has(self.resources.limits.memory) || string(self.container.memorySwap) == '-1' || {}",
+         quantity_rules::no_less_than("self.container.memorySwap", "self.resources.limits.memory")))
         .message("container.memorySwap counts memory and swap together: it is below resources.limits.memory")
         .field_path(".container.memorySwap"),
 )]
@@ -163,7 +164,7 @@ pub struct WritableLayer {
     /// Its size in bytes, e.g. `10Gi`, where the host's storage driver can bound it
     /// (StorageOpt.size). Unset: unbounded.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new("!isQuantity(string(self)) || quantity(string(self)).isGreaterThan(quantity('0'))")
+    #[x_kube(validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// How long it is kept: `UntilRecreated` (default, as Docker does) keeps it over stop and
@@ -215,7 +216,7 @@ pub struct WorkspaceVolume {
     pub name: Option<String>,
     /// Size of the Volume to create, e.g. `10Gi`. Unset: unbounded. Immutable while mode is Create.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new("!isQuantity(string(self)) || quantity(string(self)).isGreaterThan(quantity('0'))")
+    #[x_kube(validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// StoragePool of the Volume to create. Unset: `local`, the host's own disk. Immutable while

@@ -25,12 +25,13 @@ pub use device::{Device, DeviceRequest};
 pub use env::{EnvFromSource, EnvVar, EnvVarSource};
 pub use health::Healthcheck;
 pub use mount::{
-    BindOptions, DriverConfig, ImageOptions, Mount, MountType, Propagation, TmpfsOptions,
+    BindOptions, Consistency, DriverConfig, ImageOptions, Mount, MountType, Propagation, TmpfsOptions,
     VolumeOptions,
 };
 pub use network::{IpamConfig, NetworkAttachment};
 pub use port::ContainerPort;
 
+use super::quantity_rules;
 use super::grammar::{
     AbsolutePath, Bind, ContainerName, ImageReference, Quantity, RawQuantity, WorkingDir,
 };
@@ -51,6 +52,12 @@ use super::grammar::{
         .message("networks cannot be joined with networkMode host, none or container:…; leave one of the two out")
         .field_path(".networks"),
     validation = Rule::new(
+        "!has(self.networks) || self.networks.size() == 0 || !has(self.networkMode) \
+         || self.networkMode in ['', 'default', 'host', 'none'] || self.networkMode.startsWith('container:') \
+         || self.networks.exists(n, n.name == self.networkMode)")
+        .message("networkMode is not among networks: name it there too, or leave it out")
+        .field_path(".networkMode"),
+    validation = Rule::new(
         "!has(self.ports) || !has(self.networkMode) \
          || !(self.networkMode in ['host', 'none'] || self.networkMode.startsWith('container:')) \
          || self.ports.all(p, p.hostPort == 0 && !(has(p.publish) && p.publish))")
@@ -59,8 +66,8 @@ use super::grammar::{
     validation = Rule::new(
         "!has(self.networkMode) || !self.networkMode.startsWith('container:') \
          || !(has(self.hostname) || has(self.dns) || has(self.dnsSearch) || has(self.dnsOptions) \
-         || has(self.extraHosts) || has(self.macAddress))")
-        .message("with networkMode container:… the other container's network counts: leave out hostname, dns, dnsSearch, dnsOptions, extraHosts and macAddress")
+         || has(self.extraHosts) || has(self.macAddress) || (has(self.ports) && self.ports.size() > 0))")
+        .message("with networkMode container:… the other container's network counts: leave out ports, hostname, dns, dnsSearch, dnsOptions, extraHosts and macAddress")
         .field_path(".networkMode"),
     validation = Rule::new("!has(self.utsMode) || self.utsMode != 'host' || !has(self.hostname) || self.hostname == ''")
         .message("with utsMode host the host's name counts: leave hostname out")
@@ -195,7 +202,7 @@ pub struct Container {
     pub read_only_root_filesystem: Option<bool>,
     /// Size of /dev/shm in bytes, e.g. `128Mi`. Unset: the engine's default.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new("!isQuantity(string(self)) || quantity(string(self)).isGreaterThan(quantity('0'))")
+    #[x_kube(validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub shm_size: Option<RawQuantity>,
 
@@ -220,7 +227,7 @@ pub struct Container {
     /// Security options: `no-new-privileges`, `seccomp=…` (a profile's content, or `unconfined`),
     /// `apparmor=…`, `label=…`.
     #[schemars(inner(regex(
-        pattern = r"^(no-new-privileges([=:](true|false))?|(seccomp|apparmor|label|writable-cgroups)[=:][\s\S]+)$"
+        pattern = r"^(no-new-privileges([=:](true|false))?|(seccomp|apparmor|label)[=:][\s\S]+)$"
     )))]
     pub security_opt: Option<Vec<String>>,
     /// Further groups of the process, by name or number.
@@ -279,8 +286,7 @@ pub struct Container {
 
     /// Memory and swap together in bytes, above `resources.limits.memory`; `-1` is no limit of swap.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(
-        "!isQuantity(string(self)) || quantity(string(self)).isGreaterThan(quantity('0')) || quantity(string(self)).compareTo(quantity('-1')) == 0")
+    #[x_kube(validation = Rule::new(quantity_rules::positive_or_minus_one())
         .message("must be above 0, or -1 for swap without limit"))]
     pub memory_swap: Option<RawQuantity>,
     /// How eagerly the kernel swaps, from 0 to 100.
@@ -370,6 +376,18 @@ pub enum RestartPolicyName {
     OnFailure,
 }
 
+impl RestartPolicyName {
+    /// As Docker writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::Always => "always",
+            Self::UnlessStopped => "unless-stopped",
+            Self::OnFailure => "on-failure",
+        }
+    }
+}
+
 /// Where the engine puts the container's output (Docker's LogConfig).
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
@@ -421,6 +439,29 @@ pub enum UlimitName {
     Stack,
 }
 
+impl UlimitName {
+    /// As Docker writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Cpu => "cpu",
+            Self::Data => "data",
+            Self::Fsize => "fsize",
+            Self::Locks => "locks",
+            Self::Memlock => "memlock",
+            Self::Msgqueue => "msgqueue",
+            Self::Nice => "nice",
+            Self::Nofile => "nofile",
+            Self::Nproc => "nproc",
+            Self::Rss => "rss",
+            Self::Rtprio => "rtprio",
+            Self::Rttime => "rttime",
+            Self::Sigpending => "sigpending",
+            Self::Stack => "stack",
+        }
+    }
+}
+
 /// The schema of one capability; the text is normalised when it is translated.
 struct Capability;
 
@@ -438,7 +479,7 @@ impl JsonSchema for Capability {
             "type": "string",
             "maxLength": 32,
             "x-kubernetes-validations": [{
-                "rule": "self.matches('^(?i)(ALL|(CAP_)?(AUDIT_CONTROL|AUDIT_READ|AUDIT_WRITE|BLOCK_SUSPEND|BPF|\
+                "rule": "self.upperAscii().matches('^(ALL|(CAP_)?(AUDIT_CONTROL|AUDIT_READ|AUDIT_WRITE|BLOCK_SUSPEND|BPF|\
                     CHECKPOINT_RESTORE|CHOWN|DAC_OVERRIDE|DAC_READ_SEARCH|FOWNER|FSETID|IPC_LOCK|IPC_OWNER|KILL|LEASE|\
                     LINUX_IMMUTABLE|MAC_ADMIN|MAC_OVERRIDE|MKNOD|NET_ADMIN|NET_BIND_SERVICE|NET_BROADCAST|NET_RAW|\
                     PERFMON|SETFCAP|SETGID|SETPCAP|SETUID|SYSLOG|SYS_ADMIN|SYS_BOOT|SYS_CHROOT|SYS_MODULE|SYS_NICE|\

@@ -72,6 +72,18 @@ pub enum MountType {
     Image,
 }
 
+impl MountType {
+    /// As Docker writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bind => "bind",
+            Self::Volume => "volume",
+            Self::Tmpfs => "tmpfs",
+            Self::Image => "image",
+        }
+    }
+}
+
 /// How strictly host and container must agree on what a mount holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -84,6 +96,18 @@ pub enum Consistency {
     Cached,
     /// The container decides.
     Delegated,
+}
+
+impl Consistency {
+    /// As Docker writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Consistent => "consistent",
+            Self::Cached => "cached",
+            Self::Delegated => "delegated",
+        }
+    }
 }
 
 /// Options of a bind mount.
@@ -122,6 +146,20 @@ pub enum Propagation {
     Slave,
     /// From host to container, for mounts below too.
     Rslave,
+}
+
+impl Propagation {
+    /// As Docker writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Rprivate => "rprivate",
+            Self::Shared => "shared",
+            Self::Rshared => "rshared",
+            Self::Slave => "slave",
+            Self::Rslave => "rslave",
+        }
+    }
 }
 
 /// Options of a volume mount.

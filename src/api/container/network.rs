@@ -11,6 +11,9 @@ use serde_with::skip_serializing_none;
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = Rule::new(
+    "!(self.name in ['bridge', 'default']) || !(has(self.ipamConfig) || has(self.aliases) || has(self.links))")
+    .message("the engine's default network takes no fixed addresses, aliases or links: use a network of your own"))]
 pub struct NetworkAttachment {
     /// Name of the network; it must exist on the host.
     #[schemars(length(max = 255))]

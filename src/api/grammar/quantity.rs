@@ -16,9 +16,9 @@ const UNIT: i128 = 1_000_000_000;
 /// larger ones for this, in silence, where we refuse them).
 const LIMIT: i64 = i64::MAX;
 
-/// The largest exponent of ten that may be written. Nothing in range needs a larger one, and some
-/// readers work on 1e1000000000 for minutes.
-const MAX_EXPONENT: u32 = 99;
+/// The most digits of a written exponent. Nothing in range needs more, and Kubernetes works for
+/// seconds on reading `1e-10000000` and on each comparison with `1e10000000`.
+const MAX_EXPONENT_DIGITS: usize = 2;
 
 const DECIMAL: [(&str, i32); 10] = [
     ("E", 18),
@@ -39,7 +39,7 @@ const BINARY: [(&str, u32); 6] = [("Ei", 6), ("Pi", 5), ("Ti", 4), ("Gi", 3), ("
 ///
 /// A text is an optional sign, digits with an optional fraction (`.5` and `1.` are fine), and a
 /// suffix: `n u m k M G T P E` (powers of 1000), `Ki Mi Gi Ti Pi Ei` (powers of 1024), or an
-/// exponent `e3`, `E-3` of at most 99. At most 64 characters.
+/// exponent of one or two digits, `e3`, `E-3`. At most 64 characters.
 ///
 /// The amount is exact in nanos; what is below a nano rounds away from zero, as in Kubernetes. A
 /// text gives amounts between -(2^63-1) and 2^63-1 units, both excluded.
@@ -125,7 +125,7 @@ impl Quantity {
 
     fn rules() -> Vec<Rule> {
         let grammar = matches(
-            r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?0*[0-9]{1,2})?$",
+            r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$",
         );
         vec![
             (
@@ -165,6 +165,7 @@ impl FromStr for Quantity {
                     "has an unknown unit: write one of n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, \
                      Pi, Ei, or none"
                 }
+                Fault::Exponent => "has an exponent of more than two digits: write a unit instead",
                 Fault::Range => "is out of range: a quantity is less than 2^63-1, about 8Ei",
             };
             Invalid::new(format!("{} {problem}", quoted(text)))
@@ -210,6 +211,7 @@ impl JsonSchema for Quantity {
 enum Fault<'a> {
     NoNumber,
     Suffix(&'a str),
+    Exponent,
     Range,
 }
 
@@ -251,10 +253,10 @@ fn scale(suffix: &str) -> Result<(i32, u32), Fault<'_>> {
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(Fault::Suffix(suffix));
     }
-    let exponent = signed.parse::<i32>().map_err(|_| Fault::Range)?;
-    if exponent.unsigned_abs() > MAX_EXPONENT {
-        return Err(Fault::Range);
+    if digits.len() > MAX_EXPONENT_DIGITS {
+        return Err(Fault::Exponent);
     }
+    let exponent = signed.parse::<i32>().map_err(|_| Fault::Exponent)?;
     Ok((exponent, 0))
 }
 

@@ -164,7 +164,7 @@ fn restart_policy() -> Vec<Pair> {
 }
 
 fn security() -> Vec<Pair> {
-    let pattern = r"^(no-new-privileges([=:](true|false))?|(seccomp|apparmor|label|writable-cgroups)[=:][\s\S]+)$";
+    let pattern = r"^(no-new-privileges([=:](true|false))?|(seccomp|apparmor|label)[=:][\s\S]+)$";
     let ulimits = [
         "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss",
         "rtprio", "rttime", "sigpending", "stack",

@@ -76,7 +76,7 @@ pub fn quantity(kinds: &[Kind], at: &str) -> Vec<Pair> {
     vec![
         Pair::length(kinds, at, 64, long),
         Pair::on(kinds, at, rule("must be a quantity such as 512Mi, 1.5 or 500m"))
-            .refuse_all(["", "much", "512 Mi", "512mi", "1K", "1,5", "0x10", "1e"])
+            .refuse_all(["", "much", "512 Mi", "512mi", "1K", "1,5", "0x10", "1e", "1e10000000", "1e-10000000", "1E+999999999"])
             .accept_all(["12Mi", "12e6", "12.0M"])
             .accept(json!(12_582_912)),
     ]

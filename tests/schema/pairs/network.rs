@@ -101,6 +101,15 @@ fn networks() -> Vec<Pair> {
             .refuse(text(46))
             .accept(json!("2001:0db8:0000:0000:0000:0000:0000:0001")),
     ];
+    let fixed = "the engine's default network takes no fixed addresses, aliases or links: use a network of your own";
+    pairs.push(
+        Pair::on(KINDS, &format!("{at}[]"), rule(fixed))
+            .refuse(json!({ "name": "bridge", "aliases": ["a"] }))
+            .refuse(json!({ "name": "default", "ipamConfig": { "ipv4Address": "172.17.0.9" } }))
+            .refuse(json!({ "name": "bridge", "links": ["db"] }))
+            .accept(json!({ "name": "bridge" }))
+            .accept(json!({ "name": "front", "aliases": ["a"] })),
+    );
     pairs.extend(mac_address(&item("macAddress")));
     pairs
 }
@@ -137,8 +146,19 @@ fn mode() -> Vec<Pair> {
         .refuse_fields(with("host", "networks", networks()))
         .refuse_fields(with("none", "networks", networks()))
         .refuse_fields(with("container:db", "networks", networks()))
-        .accept_fields(with("bridge", "networks", networks()))
+        .accept_fields(with("front", "networks", networks()))
         .accept_fields(with("host", "networks", json!([]))),
+        Pair::on(
+            KINDS,
+            "spec.container",
+            rule("networkMode is not among networks: name it there too, or leave it out"),
+        )
+        .field("spec.container.networkMode")
+        .refuse_fields(with("bridge", "networks", networks()))
+        .refuse_fields(with("back", "networks", networks()))
+        .accept_fields(with("front", "networks", networks()))
+        .accept_fields(with("default", "networks", networks()))
+        .accept_fields(with("back", "networks", json!([]))),
         Pair::on(
             KINDS,
             "spec.container",
@@ -154,10 +174,11 @@ fn mode() -> Vec<Pair> {
         Pair::on(
             KINDS,
             "spec.container",
-            rule("with networkMode container:… the other container's network counts: leave out hostname, dns, dnsSearch, dnsOptions, extraHosts and macAddress"),
+            rule("with networkMode container:… the other container's network counts: leave out ports, hostname, dns, dnsSearch, dnsOptions, extraHosts and macAddress"),
         )
         .field("spec.container.networkMode")
         .refuse_fields(with("container:db", "hostname", json!("a")))
+        .refuse_fields(with("container:db", "ports", exposed()))
         .refuse_fields(with("container:db", "dns", json!(["1.1.1.1"])))
         .refuse_fields(with("container:db", "dnsSearch", json!(["a"])))
         .refuse_fields(with("container:db", "dnsOptions", json!(["a"])))

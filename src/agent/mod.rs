@@ -1,0 +1,3 @@
+//! The agent: drives one host's engine to the runs that the controller declared for it.
+
+pub mod container;

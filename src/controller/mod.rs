@@ -1,0 +1,3 @@
+//! The controller: resolves what users declare into runs, and says in status what became of them.
+
+pub mod workspace;

@@ -1,0 +1,6 @@
+//! Workspace: from what a user declares to the run that a host gets.
+
+mod canonical;
+pub mod hash;
+pub mod merge;
+pub mod resolve;
