@@ -9,6 +9,12 @@
     clippy::panic,
     reason = "a test that cannot go on fails"
 )]
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "values in tests are small and literal"
+)]
 
 mod cluster_fixture;
 mod fixture;

@@ -98,9 +98,7 @@ pub fn template_revision(template: &str, revision: &str) -> String {
 }
 
 fn cut(text: &str, at: usize) -> &str {
-    text.char_indices()
-        .nth(at)
-        .map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
+    text.char_indices().nth(at).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -124,10 +122,7 @@ mod tests {
 
     #[test]
     fn default_container_names_of_different_workspaces_differ() {
-        assert_ne!(
-            default_container_name("a-b", "c"),
-            default_container_name("a", "b-c")
-        );
+        assert_ne!(default_container_name("a-b", "c"), default_container_name("a", "b-c"));
         assert_eq!(default_container_name("default", "nginx"), "default_nginx");
     }
 }

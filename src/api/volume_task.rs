@@ -25,7 +25,7 @@ use super::reference::VolumeRef;
     printcolumn(name = "Action", type_ = "string", json_path = ".spec.action"),
     printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
-    printcolumn(name = "Reason", type_ = "string", priority = 1, json_path = ".status.reason"),
+    printcolumn(name = "Reason", type_ = "string", priority = 1, json_path = ".status.reason")
 )]
 #[x_kube(validation = Rule::new("self == oldSelf").message("a VolumeTask is immutable"))]
 pub struct VolumeTaskSpec {

@@ -38,10 +38,25 @@ use super::workspace::{
     printcolumn(name = "Desired", type_ = "string", json_path = ".spec.desired"),
     printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
-    printcolumn(name = "Namespace of Workspace", type_ = "string", priority = 1, json_path = ".spec.workspace.namespace"),
-    printcolumn(name = "Image", type_ = "string", priority = 1, json_path = ".spec.container.image"),
-    printcolumn(name = "Container", type_ = "string", priority = 1, json_path = ".status.containerId"),
-    printcolumn(name = "Exit", type_ = "integer", priority = 1, json_path = ".status.exitCode"),
+    printcolumn(
+        name = "Namespace of Workspace",
+        type_ = "string",
+        priority = 1,
+        json_path = ".spec.workspace.namespace"
+    ),
+    printcolumn(
+        name = "Image",
+        type_ = "string",
+        priority = 1,
+        json_path = ".spec.container.image"
+    ),
+    printcolumn(
+        name = "Container",
+        type_ = "string",
+        priority = 1,
+        json_path = ".status.containerId"
+    ),
+    printcolumn(name = "Exit", type_ = "integer", priority = 1, json_path = ".status.exitCode")
 )]
 #[x_kube(
     validation = Rule::new("self.workspace == oldSelf.workspace")
@@ -123,7 +138,9 @@ pub struct WorkspaceRunSpec {
 }
 
 /// What the agent drives a run at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum DesiredState {
     /// Its container runs.
     Running,

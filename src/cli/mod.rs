@@ -1,6 +1,8 @@
 //! The command line: one file a subcommand, one environment variable a flag.
 
 mod crds;
+mod manifest;
+mod render;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -26,12 +28,15 @@ pub struct Cli {
 pub enum Command {
     /// Print the CustomResourceDefinitions, for `kubectl apply --server-side -f -`.
     Crds(crds::Options),
+    /// Print what a host's engine would be sent for the Workspaces of a file.
+    Render(render::Options),
 }
 
 /// Runs one subcommand; a failure is logged with all its causes and makes the exit code 1.
 pub fn run(command: Command) -> ExitCode {
     let outcome = match command {
         Command::Crds(options) => crds::run(&options),
+        Command::Render(options) => render::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

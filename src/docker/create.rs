@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_false(value: &bool) -> bool {
     !*value
 }

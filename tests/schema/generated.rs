@@ -12,7 +12,8 @@ use super::walk::{self, Node};
 #[test]
 fn the_files_in_crds_are_what_the_program_writes() {
     let out = std::env::temp_dir().join(format!("kibotos-crds-{}", std::process::id()));
-    let status = Command::new(env!("CARGO_BIN_EXE_kibotos")).arg("crds").arg("--out").arg(&out).status();
+    let status =
+        Command::new(env!("CARGO_BIN_EXE_kibotos")).arg("crds").arg("--out").arg(&out).status();
     assert!(status.unwrap().success());
     let read = |directory: &std::path::Path| -> BTreeMap<String, String> {
         let entries = fs::read_dir(directory).unwrap().map(|e| e.unwrap());
@@ -47,7 +48,11 @@ fn what_is_printed_is_what_is_written() {
     let printed = String::from_utf8(printed.stdout).unwrap();
     for entry in fs::read_dir(walk::directory()).unwrap() {
         let path = entry.unwrap().path();
-        assert!(printed.contains(fs::read_to_string(&path).unwrap().trim_end()), "{}", path.display());
+        assert!(
+            printed.contains(fs::read_to_string(&path).unwrap().trim_end()),
+            "{}",
+            path.display()
+        );
     }
 }
 
@@ -102,7 +107,8 @@ fn every_kind_has_what_kubectl_and_its_users_expect() {
         let has_status = kind != Kind::WorkspaceRecord;
         assert_eq!(version["subresources"]["status"].is_object(), has_status, "{kind:?}");
         let default = &schema["properties"]["status"]["default"];
-        let wanted = if has_status { serde_json::json!({ "observedGeneration": -1 }) } else { Value::Null };
+        let wanted =
+            if has_status { serde_json::json!({ "observedGeneration": -1 }) } else { Value::Null };
         assert_eq!(*default, wanted, "{kind:?}");
     }
 }

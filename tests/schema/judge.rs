@@ -47,7 +47,10 @@ impl Judge {
     pub async fn write(&self, method: &str, url: &str, body: &Value) -> Answer {
         let request = Request::builder()
             .method(method)
-            .uri(format!("{url}{}fieldValidation=Strict", if url.contains('?') { '&' } else { '?' }))
+            .uri(format!(
+                "{url}{}fieldValidation=Strict",
+                if url.contains('?') { '&' } else { '?' }
+            ))
             .header("content-type", "application/json")
             .body(serde_json::to_vec(body).unwrap())
             .unwrap();
@@ -130,10 +133,15 @@ impl Judge {
 #[test]
 fn every_constraint_has_a_pair() {
     let found = walk::constraints();
-    let paired: BTreeSet<_> = pairs::all().iter().flat_map(|p| p.constraints().collect::<Vec<_>>()).collect();
+    let paired: BTreeSet<_> =
+        pairs::all().iter().flat_map(|p| p.constraints().collect::<Vec<_>>()).collect();
     let without_pair: Vec<_> = found.difference(&paired).collect();
     let without_constraint: Vec<_> = paired.difference(&found).collect();
-    assert!(without_pair.is_empty(), "{} constraints without a pair: {without_pair:#?}", without_pair.len());
+    assert!(
+        without_pair.is_empty(),
+        "{} constraints without a pair: {without_pair:#?}",
+        without_pair.len()
+    );
     assert!(without_constraint.is_empty(), "pairs without a constraint: {without_constraint:#?}");
     for pair in pairs::all() {
         assert!(!pair.refused.is_empty(), "{} {:?} refuses nothing", pair.at, pair.bound);

@@ -17,11 +17,11 @@ pub fn set(kind: Kind, manifest: &mut Value, path: &str, value: Value) {
             if !node.is_array() {
                 *node = json!([]);
             }
-            let list = node.as_array_mut().unwrap();
-            if list.is_empty() {
-                list.push(seed(kind, &walked));
+            let items = node.as_array_mut().unwrap();
+            if items.is_empty() {
+                items.push(seed(kind, &walked));
             }
-            node = &mut list[0];
+            node = &mut items[0];
         } else {
             if !walked.is_empty() {
                 walked.push('.');
@@ -74,7 +74,10 @@ pub fn seed(kind: Kind, path: &str) -> Value {
         "spec.configFile" => json!({
             "secretName": "config", "key": "content", "path": "/etc/app.conf", "sha256": "0".repeat(64),
         }),
-        "spec.configFile.configMapKeyRef" | "spec.configFile.secretKeyRef" => key,
+        "spec.configFile.configMapKeyRef"
+        | "spec.configFile.secretKeyRef"
+        | "spec.container.env[].valueFrom.secretKeyRef"
+        | "spec.container.env[].valueFrom.configMapKeyRef" => key,
         "spec.lifetime" => json!({ "ttl": "1h" }),
         "spec.template" => json!({ "name": "base" }),
         "spec.prefetch" => json!({ "image": "app:2" }),
@@ -91,8 +94,6 @@ pub fn seed(kind: Kind, path: &str) -> Value {
         "spec.restartPolicy" | "spec.container.restartPolicy" => json!({ "name": "on-failure" }),
         "spec.container.env[]" => json!({ "name": "A" }),
         "spec.container.env[].valueFrom" => json!({}),
-        "spec.container.env[].valueFrom.secretKeyRef"
-        | "spec.container.env[].valueFrom.configMapKeyRef" => key,
         "spec.container.envFrom[].secretRef" | "spec.container.envFrom[].configMapRef" => {
             json!({ "name": "source" })
         }

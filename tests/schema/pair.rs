@@ -175,9 +175,8 @@ impl Bound {
         match self {
             Self::MaxLength(n) => format!("Too long: may not be more than {n} bytes"),
             Self::MinLength(n) => format!("{field} in body should be at least {n} chars long"),
-            Self::MaxItems(n) => format!("must have at most {n} items"),
             Self::MinItems(n) => format!("{field} in body should have at least {n} items"),
-            Self::MaxProperties(n) => format!("must have at most {n} items"),
+            Self::MaxItems(n) | Self::MaxProperties(n) => format!("must have at most {n} items"),
             Self::Minimum(n) => format!("{field} in body should be greater than or equal to {n}"),
             Self::Maximum(n) => format!("{field} in body should be less than or equal to {n}"),
             Self::Pattern(text) => format!("{field} in body should match '{text}'"),

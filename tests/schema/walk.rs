@@ -55,7 +55,8 @@ pub fn nodes() -> Vec<Node> {
 fn descend(kind: Kind, schema: &Value, at: String, required: bool, found: &mut Vec<Node>) {
     let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let required = schema["required"].as_array().is_some_and(|r| r.contains(&name.as_str().into()));
+        let required =
+            schema["required"].as_array().is_some_and(|r| r.contains(&name.as_str().into()));
         descend(kind, property, below(name), required, found);
     }
     if schema["items"].is_object() {
@@ -84,14 +85,29 @@ pub fn constraints() -> BTreeSet<Constraint> {
                 "maximum" => add(Bound::Maximum(number())),
                 "pattern" => add(Bound::Pattern(value.as_str().unwrap().to_owned())),
                 "enum" => add(Bound::Enum(
-                    value.as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect(),
+                    value
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|v| v.as_str().unwrap().to_owned())
+                        .collect(),
                 )),
                 "x-kubernetes-validations" => value.as_array().unwrap().iter().all(|rule| {
-                    add(Bound::Rule(rule["message"].as_str().expect("rules have a message").to_owned()))
+                    add(Bound::Rule(
+                        rule["message"].as_str().expect("rules have a message").to_owned(),
+                    ))
                 }),
-                "type" | "description" | "properties" | "items" | "additionalProperties"
-                | "required" | "default" | "format" | "x-kubernetes-list-type"
-                | "x-kubernetes-list-map-keys" | "x-kubernetes-int-or-string"
+                "type"
+                | "description"
+                | "properties"
+                | "items"
+                | "additionalProperties"
+                | "required"
+                | "default"
+                | "format"
+                | "x-kubernetes-list-type"
+                | "x-kubernetes-list-map-keys"
+                | "x-kubernetes-int-or-string"
                 | "x-kubernetes-map-type" => true,
                 other => panic!("the walk does not know {other}, at {at} of {kind:?}"),
             };

@@ -54,7 +54,9 @@ impl Faults {
             let engine = self.engine;
             self.add(
                 path,
-                format!("needs engine API {least} (Docker {docker}), and the host's engine has {engine}"),
+                format!(
+                    "needs engine API {least} (Docker {docker}), and the host's engine has {engine}"
+                ),
             );
         }
     }

@@ -16,7 +16,8 @@ const NANOS: i128 = 1_000_000_000;
 pub fn limit(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults) {
     resources(run, host, faults);
     let container = &run.container;
-    host.shm_size = faults.whole("spec.container.shmSize", container.shm_size.as_ref()).filter(|n| *n != 0);
+    host.shm_size =
+        faults.whole("spec.container.shmSize", container.shm_size.as_ref()).filter(|n| *n != 0);
     swap(run, host, faults);
     host.memory_swappiness = container.memory_swappiness;
     host.oom_score_adj = container.oom_score_adj.map(i64::from).filter(|score| *score != 0);
@@ -27,9 +28,10 @@ pub fn limit(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults)
     if let Some(limits) = container.blkio.as_ref() {
         blkio(limits, host);
     }
-    host.ulimits = container.ulimits.as_ref().filter(|list| !list.is_empty()).map(|list| {
-        list.iter().enumerate().map(|(i, limit)| ulimit(i, limit, faults)).collect()
-    });
+    host.ulimits =
+        container.ulimits.as_ref().filter(|list| !list.is_empty()).map(|list| {
+            list.iter().enumerate().map(|(i, limit)| ulimit(i, limit, faults)).collect()
+        });
     let size = faults.whole("spec.writableLayer.size", run.writable_layer.size.as_ref());
     host.storage_opt = size.map(|bytes| [("size".to_owned(), bytes.to_string())].into());
 }
@@ -65,7 +67,11 @@ fn resources(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults)
     }
 }
 
-fn memory(path: &str, quantity: Option<&crate::api::grammar::RawQuantity>, faults: &mut Faults) -> Option<i64> {
+fn memory(
+    path: &str,
+    quantity: Option<&crate::api::grammar::RawQuantity>,
+    faults: &mut Faults,
+) -> Option<i64> {
     let bytes = faults.whole(path, quantity).filter(|bytes| *bytes != 0)?;
     if bytes < LEAST_MEMORY {
         faults.add(path, "must be at least 6Mi: the engine takes no less");

@@ -56,7 +56,8 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
     let mut faults = Faults::new(intent.engine);
     let name = name(intent, &mut faults);
     let mut host = HostConfig::default();
-    let (networking, mac_address, connect) = network::attach(&run.container, &mut host, &mut faults);
+    let (networking, mac_address, connect) =
+        network::attach(&run.container, &mut host, &mut faults);
     network::publish(&run.container, &mut host, &mut faults);
     mounts::mount(intent, &mut host, &mut faults);
     limits::limit(run, &mut host, &mut faults);

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use super::faults::{Faults, entries};
 use super::{Intent, directory};
 use crate::api::WorkspaceRunSpec;
-use crate::api::container::{
-    BindOptions, Mount, MountType, TmpfsOptions, VolumeOptions,
-};
+use crate::api::container::{BindOptions, Mount, MountType, TmpfsOptions, VolumeOptions};
 use crate::api::grammar::{AbsolutePath, Bind};
 use crate::api::names::{ENGINE_VOLUME_PREFIX, engine_volume};
 use crate::docker::{self, ApiVersion, Empty, HostConfig};
@@ -167,7 +165,11 @@ fn bind_options(options: &BindOptions, path: &str, faults: &mut Faults) -> docke
     made
 }
 
-fn volume_options(options: &VolumeOptions, path: &str, faults: &mut Faults) -> docker::VolumeOptions {
+fn volume_options(
+    options: &VolumeOptions,
+    path: &str,
+    faults: &mut Faults,
+) -> docker::VolumeOptions {
     let subpath = options.subpath.clone().filter(|subpath| !subpath.is_empty());
     let at = format!("{path}.volumeOptions.subpath");
     faults.needs(at, subpath.is_some(), ApiVersion::v1(45), "26");

@@ -97,7 +97,13 @@ fn key(port: &ContainerPort) -> String {
 struct Taken(Vec<(i32, &'static str, Option<IpAddr>)>);
 
 impl Taken {
-    fn claim(&mut self, port: &ContainerPort, address: Option<IpAddr>, at: &str, faults: &mut Faults) {
+    fn claim(
+        &mut self,
+        port: &ContainerPort,
+        address: Option<IpAddr>,
+        at: &str,
+        faults: &mut Faults,
+    ) {
         if port.host_port == 0 {
             return;
         }
@@ -158,7 +164,11 @@ fn check_mode(container: &Container, mode: Option<&str>, faults: &mut Faults) {
             "networks cannot be joined with networkMode host, none or container:…; leave one of the two out",
         );
     }
-    if !apart && mode != "default" && !networks.is_empty() && networks.iter().all(|n| n.name != mode) {
+    if !apart
+        && mode != "default"
+        && !networks.is_empty()
+        && networks.iter().all(|n| n.name != mode)
+    {
         faults.add(
             "spec.container.networkMode",
             "networkMode is not among networks: name it there too, or leave it out",
@@ -203,7 +213,10 @@ fn mac_address(
     }
     if let Some((_, first)) = endpoints.first_mut() {
         if first.mac_address.as_ref().is_some_and(|other| *other != address) {
-            faults.add("spec.container.macAddress", "differs from the macAddress of the first of networks");
+            faults.add(
+                "spec.container.macAddress",
+                "differs from the macAddress of the first of networks",
+            );
         }
         first.mac_address = Some(address);
     }

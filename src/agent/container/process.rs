@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::faults::{Faults, entries, filled, text};
 use super::Intent;
+use super::faults::{Faults, entries, filled, text};
 use crate::api::Container;
 use crate::api::WorkspaceRunSpec;
 use crate::api::container::Healthcheck;
@@ -51,7 +51,12 @@ pub fn govern(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults
         config: entries(logging.config.as_ref()),
     });
     host.annotations = entries(container.annotations.as_ref());
-    faults.needs("spec.container.annotations", host.annotations.is_some(), ApiVersion::v1(43), "24");
+    faults.needs(
+        "spec.container.annotations",
+        host.annotations.is_some(),
+        ApiVersion::v1(43),
+        "24",
+    );
 }
 
 fn image(container: &Container, faults: &mut Faults) -> String {
@@ -113,7 +118,9 @@ fn environment(intent: &Intent<'_>, name: &str, faults: &mut Faults) -> Vec<Stri
             if value != name {
                 faults.add(
                     at("name"),
-                    format!("{key} is reserved, it always holds the container's name: leave it out"),
+                    format!(
+                        "{key} is reserved, it always holds the container's name: leave it out"
+                    ),
                 );
             }
             continue;

@@ -23,7 +23,8 @@ pub fn confine(container: &Container, host: &mut HostConfig, faults: &mut Faults
 }
 
 fn namespaces(container: &Container, host: &mut HostConfig, faults: &mut Faults) {
-    let of_host = |mode: Option<HostNamespaceMode>| mode.map(|HostNamespaceMode::Host| "host".to_owned());
+    let of_host =
+        |mode: Option<HostNamespaceMode>| mode.map(|HostNamespaceMode::Host| "host".to_owned());
     host.ipc_mode = text(container.ipc_mode.as_ref());
     host.pid_mode = text(container.pid_mode.as_ref());
     host.uts_mode = of_host(container.uts_mode);

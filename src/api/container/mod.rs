@@ -25,16 +25,16 @@ pub use device::{Device, DeviceRequest};
 pub use env::{EnvFromSource, EnvVar, EnvVarSource};
 pub use health::Healthcheck;
 pub use mount::{
-    BindOptions, Consistency, DriverConfig, ImageOptions, Mount, MountType, Propagation, TmpfsOptions,
-    VolumeOptions,
+    BindOptions, Consistency, DriverConfig, ImageOptions, Mount, MountType, Propagation,
+    TmpfsOptions, VolumeOptions,
 };
 pub use network::{IpamConfig, NetworkAttachment};
 pub use port::ContainerPort;
 
-use super::quantity_rules;
 use super::grammar::{
     AbsolutePath, Bind, ContainerName, ImageReference, Quantity, RawQuantity, WorkingDir,
 };
+use super::quantity_rules;
 
 /// What runs in a Workspace, in the words of Kubernetes and Docker.
 #[skip_serializing_none]
@@ -418,7 +418,9 @@ pub struct Ulimit {
 }
 
 /// The limits a process has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names of setrlimit(2), which documents them")]
 pub enum UlimitName {

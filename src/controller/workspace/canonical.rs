@@ -1,5 +1,7 @@
 //! One form for all ways to write the same container. Pure.
 
+use std::collections::BTreeMap;
+
 use crate::api::Container;
 use crate::api::container::{Healthcheck, Logging};
 use crate::api::grammar::{Duration, ImageReference, Quantity, RawQuantity};
@@ -38,7 +40,9 @@ fn sets(c: &mut Container) {
         env.sort_by(|a, b| a.name.cmp(&b.name));
     }
     if let Some(ports) = &mut c.ports {
-        ports.iter_mut().for_each(|port| port.name = None);
+        for port in ports.iter_mut() {
+            port.name = None;
+        }
         ports.sort_by_key(|p| {
             (p.container_port, p.protocol, p.host_ip.clone(), p.host_port, p.publish)
         });
@@ -122,14 +126,18 @@ fn drop_empty(c: &mut Container) {
     c.oom_score_adj.take_if(|score| *score == 0);
     c.logging.take_if(|logging| {
         let Logging { type_, config } = logging;
-        type_.as_ref().is_none_or(String::is_empty) && config.as_ref().is_none_or(|c| c.is_empty())
+        type_.as_ref().is_none_or(String::is_empty)
+            && config.as_ref().is_none_or(BTreeMap::is_empty)
     });
 }
 
 fn health(mut check: Healthcheck) -> Healthcheck {
-    for time in
-        [&mut check.interval, &mut check.timeout, &mut check.start_period, &mut check.start_interval]
-    {
+    for time in [
+        &mut check.interval,
+        &mut check.timeout,
+        &mut check.start_period,
+        &mut check.start_interval,
+    ] {
         let nanos = time.as_deref().and_then(|text| text.parse::<Duration>().ok());
         if let Some(nanos) = nanos {
             *time = Some(nanos.nanos()).filter(|n| *n != 0).map(|n| format!("{n}ns"));

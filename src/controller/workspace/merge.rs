@@ -218,7 +218,10 @@ mod tests {
     #[test]
     fn a_scalar_of_the_workspace_replaces_the_templates() {
         assert_eq!(
-            merged(json!({ "user": "a", "tty": true, "image": "x" }), json!({ "user": "", "tty": false })),
+            merged(
+                json!({ "user": "a", "tty": true, "image": "x" }),
+                json!({ "user": "", "tty": false })
+            ),
             json!({ "user": "", "tty": false, "image": "x" })
         );
     }
@@ -233,9 +236,7 @@ mod tests {
             ),
             json!({ "env": [env("A", "2"), env("B", "1"), env("C", "2")] })
         );
-        let port = |protocol: &str, host: i32, name: &str| {
-            json!({ "containerPort": 53, "protocol": protocol, "hostIP": "", "hostPort": host, "name": name })
-        };
+        let port = |protocol: &str, host: i32, name: &str| json!({ "containerPort": 53, "protocol": protocol, "hostIP": "", "hostPort": host, "name": name });
         assert_eq!(
             merged(
                 json!({ "ports": [port("TCP", 0, "a"), port("UDP", 0, "b")] }),

@@ -99,9 +99,8 @@ pub fn resolve(input: &Input<'_>) -> Result<Resolved, Vec<Missing>> {
         return Err(reader.missing);
     }
     let restart_policy = container.restart_policy.take();
-    let mounts = volume.map(|volume| {
-        vec![RunMount { path: spec.volume.mount_path.clone(), ..volume.clone() }]
-    });
+    let mounts = volume
+        .map(|volume| vec![RunMount { path: spec.volume.mount_path.clone(), ..volume.clone() }]);
     let moves = crate::api::workspace::OnHostLoss::Move;
     let mut run = WorkspaceRunSpec {
         workspace: workspace.clone(),
@@ -134,7 +133,11 @@ struct Environment {
 }
 
 /// Turns `envFrom` and `valueFrom` into references onto the run's own Secret.
-fn environment(container: &mut Container, secret_name: &str, reader: &mut Reader<'_>) -> Environment {
+fn environment(
+    container: &mut Container,
+    secret_name: &str,
+    reader: &mut Reader<'_>,
+) -> Environment {
     let mut found = Environment::default();
     let mut list: Vec<EnvVar> = Vec::new();
     let mut put = |variable: EnvVar| match list.iter_mut().find(|v| v.name == variable.name) {
@@ -231,7 +234,14 @@ impl Reader<'_> {
         }
     }
 
-    fn miss(&mut self, kind: Kind, name: &str, key: Option<&str>, path: &str, optional: Option<bool>) {
+    fn miss(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        key: Option<&str>,
+        path: &str,
+        optional: Option<bool>,
+    ) {
         if optional != Some(true) {
             self.missing.push(Missing {
                 kind: kind.name(),
@@ -248,9 +258,7 @@ impl Reader<'_> {
             return None;
         };
         match object.data.get(&key.key) {
-            Some(value) => {
-                Some((value.clone(), source(kind, &key.name, object, &key.key)))
-            }
+            Some(value) => Some((value.clone(), source(kind, &key.name, object, &key.key))),
             None => {
                 self.miss(kind, &key.name, Some(&key.key), path, key.optional);
                 None
@@ -268,11 +276,12 @@ impl Reader<'_> {
 
     fn all_of(&mut self, from: &EnvFromSource, path: &str) -> Vec<(String, Vec<u8>, Source)> {
         let prefix = from.prefix.as_deref().unwrap_or_default();
-        let (kind, SourceRef { name, optional }, field) = match (&from.secret_ref, &from.config_map_ref) {
-            (Some(secret), _) => (Kind::Secret, secret, "secretRef"),
-            (None, Some(map)) => (Kind::ConfigMap, map, "configMapRef"),
-            (None, None) => return Vec::new(),
-        };
+        let (kind, SourceRef { name, optional }, field) =
+            match (&from.secret_ref, &from.config_map_ref) {
+                (Some(secret), _) => (Kind::Secret, secret, "secretRef"),
+                (None, Some(map)) => (Kind::ConfigMap, map, "configMapRef"),
+                (None, None) => return Vec::new(),
+            };
         let Some(object) = self.object(kind, name) else {
             self.miss(kind, name, None, &format!("{path}.{field}"), *optional);
             return Vec::new();

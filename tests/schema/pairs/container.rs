@@ -11,9 +11,15 @@ const KINDS: &[Kind] = CONTAINER;
 const DECLARED: &[Kind] = &[Kind::Workspace, Kind::TemplateRevision];
 
 pub fn pairs() -> Vec<Pair> {
-    let mut pairs = [name(), environment(), health(), restart_policy(), security(), modes(), cpu_and_memory()].concat();
+    let mut pairs =
+        [name(), environment(), health(), restart_policy(), security(), modes(), cpu_and_memory()]
+            .concat();
     pairs.extend(image(KINDS, "spec.container.image"));
-    pairs.push(Pair::choice(KINDS, "spec.container.imagePullPolicy", &["Always", "IfNotPresent", "Never"]));
+    pairs.push(Pair::choice(
+        KINDS,
+        "spec.container.imagePullPolicy",
+        &["Always", "IfNotPresent", "Never"],
+    ));
     pairs
 }
 
@@ -51,26 +57,35 @@ fn name() -> Vec<Pair> {
 }
 
 fn environment() -> Vec<Pair> {
-    let from = |source| fields([("spec.container.env", json!([{ "name": "A", "valueFrom": source }]))]);
+    let from =
+        |source| fields([("spec.container.env", json!([{ "name": "A", "valueFrom": source }]))]);
     let env = |value| ("spec.container.env", value);
     let key = json!({ "name": "a", "key": "b" });
     let reserved = "CONTAINER_NAME is reserved, it always holds the container's name: leave it out";
     let mut pairs = vec![
         Pair::items(KINDS, &at("env"), 1024, |i| json!({ "name": format!("A{i}"), "value": "b" })),
         Pair::length(KINDS, &at("env[].name"), 256, text),
-        Pair::on(KINDS, &at("env[].name"), rule("must be a name without '=' and control characters"))
-            .refuse_all(["", "A=B", "A\nB", "A\u{0}"])
-            .accept_all(["A", "my.var-1", "Ä b"]),
+        Pair::on(
+            KINDS,
+            &at("env[].name"),
+            rule("must be a name without '=' and control characters"),
+        )
+        .refuse_all(["", "A=B", "A\nB", "A\u{0}"])
+        .accept_all(["A", "my.var-1", "Ä b"]),
         Pair::on(KINDS, &at("env[]"), rule("set value or valueFrom, not both"))
             .field("spec.container.env[0].valueFrom")
             .refuse(json!({ "name": "A", "value": "", "valueFrom": { "secretKeyRef": key } }))
             .accept(json!({ "name": "A", "valueFrom": { "secretKeyRef": key } }))
             .accept(json!({ "name": "A" })),
-        Pair::on(KINDS, &at("env[].valueFrom"), rule("set exactly one of secretKeyRef and configMapKeyRef"))
-            .refuse_fields(from(json!({})))
-            .refuse_fields(from(json!({ "secretKeyRef": key, "configMapKeyRef": key })))
-            .accept_fields(from(json!({ "secretKeyRef": key })))
-            .accept_fields(from(json!({ "configMapKeyRef": key }))),
+        Pair::on(
+            KINDS,
+            &at("env[].valueFrom"),
+            rule("set exactly one of secretKeyRef and configMapKeyRef"),
+        )
+        .refuse_fields(from(json!({})))
+        .refuse_fields(from(json!({ "secretKeyRef": key, "configMapKeyRef": key })))
+        .accept_fields(from(json!({ "secretKeyRef": key })))
+        .accept_fields(from(json!({ "configMapKeyRef": key }))),
         Pair::on(KINDS, "spec.container", rule(reserved))
             .field("spec.container.env")
             .refuse_fields(fields([env(json!([{ "name": "CONTAINER_NAME", "value": "x" }]))]))
@@ -98,11 +113,15 @@ fn env_from() -> Vec<Pair> {
     let named = json!({ "name": "a" });
     let mut pairs = vec![
         Pair::items(KINDS, &list, 64, |i| json!({ "secretRef": { "name": format!("s{i}") } })),
-        Pair::on(KINDS, &format!("{list}[]"), rule("set exactly one of secretRef and configMapRef"))
-            .refuse(json!({ "prefix": "P_" }))
-            .refuse(json!({ "secretRef": named, "configMapRef": named }))
-            .accept(json!({ "secretRef": named }))
-            .accept(json!({ "prefix": "P_", "configMapRef": named })),
+        Pair::on(
+            KINDS,
+            &format!("{list}[]"),
+            rule("set exactly one of secretRef and configMapRef"),
+        )
+        .refuse(json!({ "prefix": "P_" }))
+        .refuse(json!({ "secretRef": named, "configMapRef": named }))
+        .accept(json!({ "secretRef": named }))
+        .accept(json!({ "prefix": "P_", "configMapRef": named })),
     ];
     for source in ["secretRef", "configMapRef"] {
         pairs.extend(object_name(KINDS, &format!("{list}[].{source}.name")));
@@ -151,7 +170,11 @@ fn health() -> Vec<Pair> {
 fn restart_policy() -> Vec<Pair> {
     let at = at("restartPolicy");
     let mut pairs = vec![
-        Pair::choice(KINDS, &format!("{at}.name"), &["no", "always", "unless-stopped", "on-failure"]),
+        Pair::choice(
+            KINDS,
+            &format!("{at}.name"),
+            &["no", "always", "unless-stopped", "on-failure"],
+        ),
         Pair::on(KINDS, &at, rule("maximumRetryCount goes with name on-failure only"))
             .field("spec.container.restartPolicy.maximumRetryCount")
             .refuse(json!({ "name": "always", "maximumRetryCount": 3 }))
@@ -166,8 +189,21 @@ fn restart_policy() -> Vec<Pair> {
 fn security() -> Vec<Pair> {
     let pattern = r"^(no-new-privileges([=:](true|false))?|(seccomp|apparmor|label)[=:][\s\S]+)$";
     let ulimits = [
-        "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rss",
-        "rtprio", "rttime", "sigpending", "stack",
+        "core",
+        "cpu",
+        "data",
+        "fsize",
+        "locks",
+        "memlock",
+        "msgqueue",
+        "nice",
+        "nofile",
+        "nproc",
+        "rss",
+        "rtprio",
+        "rttime",
+        "sigpending",
+        "stack",
     ];
     let namespaced = "only parameters of a container's own namespaces can be set: net.*, fs.mqueue.*, kernel.msg*, kernel.sem, kernel.shm*";
     let mut pairs = vec![
@@ -202,7 +238,9 @@ fn security() -> Vec<Pair> {
         let item = at(&format!("{list}[]"));
         pairs.extend([
             Pair::items(KINDS, &at(list), 64, |_| json!("NET_ADMIN")),
-            Pair::on(KINDS, &item, Bound::MaxLength(32)).refuse(text(33)).accept(json!("CAP_CHECKPOINT_RESTORE")),
+            Pair::on(KINDS, &item, Bound::MaxLength(32))
+                .refuse(text(33))
+                .accept(json!("CAP_CHECKPOINT_RESTORE")),
             Pair::on(
                 KINDS,
                 &item,
@@ -219,9 +257,13 @@ fn modes() -> Vec<Pair> {
     let long = |n: usize| json!(format!("container:{}", "a".repeat(n - 10)));
     vec![
         Pair::length(KINDS, &at("ipcMode"), 255, long),
-        Pair::on(KINDS, &at("ipcMode"), rule("must be private, shareable, host, none or container:NAME"))
-            .refuse_all(["", "shared", "container:"])
-            .accept_all(["none", "private", "shareable", "host", "container:db"]),
+        Pair::on(
+            KINDS,
+            &at("ipcMode"),
+            rule("must be private, shareable, host, none or container:NAME"),
+        )
+        .refuse_all(["", "shared", "container:"])
+        .accept_all(["none", "private", "shareable", "host", "container:db"]),
         Pair::length(KINDS, &at("pidMode"), 255, long),
         Pair::on(KINDS, &at("pidMode"), rule("must be host or container:NAME"))
             .refuse_all(["", "private", "container:"])
@@ -232,9 +274,13 @@ fn modes() -> Vec<Pair> {
         Pair::on(KINDS, &at("platform"), Bound::MaxLength(64))
             .refuse(json!(format!("linux/{}", "a".repeat(59))))
             .accept(json!(format!("linux/{}", "a".repeat(58)))),
-        Pair::on(KINDS, &at("platform"), rule("must be OS/ARCHITECTURE[/VARIANT], e.g. linux/arm64/v8"))
-            .refuse_all(["", "arm64", "linux/", "Linux/amd64", "linux/arm/v7/x"])
-            .accept_all(["linux/amd64", "linux/arm64/v8"]),
+        Pair::on(
+            KINDS,
+            &at("platform"),
+            rule("must be OS/ARCHITECTURE[/VARIANT], e.g. linux/arm64/v8"),
+        )
+        .refuse_all(["", "arm64", "linux/", "Linux/amd64", "linux/arm/v7/x"])
+        .accept_all(["linux/amd64", "linux/arm64/v8"]),
     ]
 }
 

@@ -44,8 +44,7 @@ fn label(kinds: &[Kind], at: &str, most: usize) -> Vec<Pair> {
 
 /// The name of a Secret, a ConfigMap or another object: a DNS subdomain.
 pub fn object_name(kinds: &[Kind], at: &str) -> Vec<Pair> {
-    let message =
-        "must have only lower-case letters, digits, '-' and '.', and start and end with a letter or digit";
+    let message = "must have only lower-case letters, digits, '-' and '.', and start and end with a letter or digit";
     vec![
         Pair::length(kinds, at, 253, text),
         Pair::on(kinds, at, rule(message))
@@ -76,7 +75,19 @@ pub fn quantity(kinds: &[Kind], at: &str) -> Vec<Pair> {
     vec![
         Pair::length(kinds, at, 64, long),
         Pair::on(kinds, at, rule("must be a quantity such as 512Mi, 1.5 or 500m"))
-            .refuse_all(["", "much", "512 Mi", "512mi", "1K", "1,5", "0x10", "1e", "1e10000000", "1e-10000000", "1E+999999999"])
+            .refuse_all([
+                "",
+                "much",
+                "512 Mi",
+                "512mi",
+                "1K",
+                "1,5",
+                "0x10",
+                "1e",
+                "1e10000000",
+                "1e-10000000",
+                "1E+999999999",
+            ])
             .accept_all(["12Mi", "12e6", "12.0M"])
             .accept(json!(12_582_912)),
     ]
@@ -109,7 +120,18 @@ pub fn duration(kinds: &[Kind], at: &str) -> Vec<Pair> {
     vec![
         Pair::length(kinds, at, 64, long),
         Pair::on(kinds, at, rule("must be a duration such as 30s, 1.5s or 1h30m"))
-            .refuse_all(["", "30", "1d", "1 h", "-1s", "abc", "s", "1.2.3s", "2562048h", "9999999999h"])
+            .refuse_all([
+                "",
+                "30",
+                "1d",
+                "1 h",
+                "-1s",
+                "abc",
+                "s",
+                "1.2.3s",
+                "2562048h",
+                "9999999999h",
+            ])
             .accept_all(["30s", "1h30m", "2562046h"]),
     ]
 }

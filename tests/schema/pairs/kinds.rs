@@ -49,20 +49,28 @@ fn template() -> Vec<Pair> {
         ])
     };
     let mut pairs = vec![
-        Pair::on(&[TemplateRevision], "", rule("metadata.name must be spec.templateName, '-', and spec.revision"))
-            .refuse_fields(revision("base", "v1", "base"))
-            .refuse_fields(revision("base", "v1", "base-v2"))
-            .refuse_fields(revision("base", "v1", "base.v1"))
-            .accept_fields(revision("base", "v1", "base-v1")),
+        Pair::on(
+            &[TemplateRevision],
+            "",
+            rule("metadata.name must be spec.templateName, '-', and spec.revision"),
+        )
+        .refuse_fields(revision("base", "v1", "base"))
+        .refuse_fields(revision("base", "v1", "base-v2"))
+        .refuse_fields(revision("base", "v1", "base.v1"))
+        .accept_fields(revision("base", "v1", "base-v1")),
         Pair::on(&[TemplateRevision], "spec", rule("a revision needs an image"))
             .field("spec.container.image")
             .refuse_fields(fields([("spec.container", json!({ "args": ["a"] }))]))
             .accept_fields(fields([("spec.container", json!({ "image": "app" }))])),
-        Pair::on(&[TemplateRevision], "spec", rule("a TemplateRevision is immutable: publish another revision"))
-            .refuse_change(vec![], fields([("spec.container.image", json!("app:2"))]))
-            .refuse_change(vec![], fields([("spec.container.tty", json!(true))]))
-            .refuse_change(vec![], fields([("spec.resources.limits.memory", json!("1Gi"))]))
-            .accept_change(vec![], fields([("metadata.labels", json!({ "a": "b" }))])),
+        Pair::on(
+            &[TemplateRevision],
+            "spec",
+            rule("a TemplateRevision is immutable: publish another revision"),
+        )
+        .refuse_change(vec![], fields([("spec.container.image", json!("app:2"))]))
+        .refuse_change(vec![], fields([("spec.container.tty", json!(true))]))
+        .refuse_change(vec![], fields([("spec.resources.limits.memory", json!("1Gi"))]))
+        .accept_change(vec![], fields([("metadata.labels", json!({ "a": "b" }))])),
     ];
     pairs.extend(dns_label(&[Template], "spec.defaultRevision"));
     // A revision's name follows from these two, so the manifest that bears them has one.
@@ -71,7 +79,8 @@ fn template() -> Vec<Pair> {
         for mut pair in dns_label(&[TemplateRevision], &at) {
             for case in &mut pair.accepted {
                 let value = case.set[0].1.as_str().unwrap().to_owned();
-                let name = if field == "revision" { format!("x-{value}") } else { format!("{value}-x") };
+                let name =
+                    if field == "revision" { format!("x-{value}") } else { format!("{value}-x") };
                 case.set.push((format!("spec.{other}"), json!("x")));
                 case.set.push(("metadata.name".to_owned(), json!(name)));
             }
@@ -118,7 +127,9 @@ fn record() -> Vec<Pair> {
 
 fn pool() -> Vec<Pair> {
     vec![
-        Pair::on(&[StoragePool], "spec.driver", Bound::MinLength(1)).refuse(json!("")).accept(json!("x")),
+        Pair::on(&[StoragePool], "spec.driver", Bound::MinLength(1))
+            .refuse(json!(""))
+            .accept(json!("x")),
         Pair::choice(&[Host], "spec.mode", &["Active", "Cordoned", "Restricted"]),
     ]
 }

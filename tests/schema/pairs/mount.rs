@@ -14,9 +14,8 @@ pub fn pairs() -> Vec<Pair> {
 
 fn paths() -> Vec<Pair> {
     let container = |field: &str| format!("spec.container.{field}");
-    let twice = |a: (&str, Value), b: (&str, Value)| {
-        vec![(container(a.0), a.1), (container(b.0), b.1)]
-    };
+    let twice =
+        |a: (&str, Value), b: (&str, Value)| vec![(container(a.0), a.1), (container(b.0), b.1)];
     let bind = || ("binds", json!(["/srv/a:/mnt:ro"]));
     let mount = || ("mounts", json!([{ "type": "volume", "target": "/mnt" }]));
     let tmpfs = || ("tmpfs", json!({ "/mnt": "" }));
@@ -120,11 +119,19 @@ fn mounts() -> Vec<Pair> {
             .accept_fields(with("tmpfs", "readOnly", json!(true)))
             .accept_fields(with("image", "source", json!("app:1")))
             .accept_fields(with("volume", "source", json!("data"))),
-        Pair::on(KINDS, at, rule("volumes whose name begins with kibotos- hold the data of other Workspaces"))
-            .field("spec.container.mounts[0].source")
-            .refuse_fields(with("volume", "source", json!("kibotos-1")))
-            .accept_fields(with("volume", "source", json!("kibotos1"))),
-        Pair::choice(KINDS, &item("consistency"), &["default", "consistent", "cached", "delegated"]),
+        Pair::on(
+            KINDS,
+            at,
+            rule("volumes whose name begins with kibotos- hold the data of other Workspaces"),
+        )
+        .field("spec.container.mounts[0].source")
+        .refuse_fields(with("volume", "source", json!("kibotos-1")))
+        .accept_fields(with("volume", "source", json!("kibotos1"))),
+        Pair::choice(
+            KINDS,
+            &item("consistency"),
+            &["default", "consistent", "cached", "delegated"],
+        ),
     ];
     for (options, type_, other) in [
         ("bindOptions", "bind", "volume"),
@@ -179,10 +186,14 @@ fn mount_options() -> Vec<Pair> {
         of("tmpfs", tmpfs),
         of("bind", vec![Pair::choice(KINDS, &item("bindOptions.propagation"), propagation)]),
         vec![
-            Pair::on(KINDS, &labels, rule("a label key may be neither empty nor begin with kibotos.dev/"))
-                .refuse(json!({ "kibotos.dev/volume-uid": "u" }))
-                .refuse(json!({ "": "u" }))
-                .accept(json!({ "example.com/kibotos.dev/x": "u" })),
+            Pair::on(
+                KINDS,
+                &labels,
+                rule("a label key may be neither empty nor begin with kibotos.dev/"),
+            )
+            .refuse(json!({ "kibotos.dev/volume-uid": "u" }))
+            .refuse(json!({ "": "u" }))
+            .accept(json!({ "example.com/kibotos.dev/x": "u" })),
             Pair::on(KINDS, &labels, Bound::MaxProperties(64))
                 .refuse(entries(65, |i| format!("l{i}"), ""))
                 .accept(entries(64, |i| format!("l{i}"), "")),
@@ -210,7 +221,9 @@ fn devices() -> Vec<Pair> {
             .refuse(json!(["c 188:* x"]))
             .refuse(json!(["x 188:* r"]))
             .accept(json!(["c 188:* rmw", "a *:* rwm", "b 8:0 r"])),
-        Pair::length(KINDS, &at("deviceCgroupRules[]"), 64, |n| json!(format!("c 1:{} r", "1".repeat(n - 6)))),
+        Pair::length(KINDS, &at("deviceCgroupRules[]"), 64, |n| {
+            json!(format!("c 1:{} r", "1".repeat(n - 6)))
+        }),
         Pair::items(KINDS, &at("deviceRequests"), 64, |i| json!({ "driver": format!("d{i}") })),
         Pair::on(KINDS, &at("deviceRequests[]"), rule("set count or deviceIDs, not both"))
             .field("spec.container.deviceRequests[0].deviceIDs")

@@ -78,9 +78,13 @@ fn networks() -> Vec<Pair> {
     let mut pairs = vec![
         Pair::items(KINDS, at, 64, |i| json!({ "name": format!("n{i}") })),
         Pair::length(KINDS, &item("name"), 255, text),
-        Pair::on(KINDS, &item("name"), rule("must be a network's name; for host and none use networkMode"))
-            .refuse_all(["", "host", "none", "container:x", "a b", "-a"])
-            .accept_all(["bridge", "front_end.1"]),
+        Pair::on(
+            KINDS,
+            &item("name"),
+            rule("must be a network's name; for host and none use networkMode"),
+        )
+        .refuse_all(["", "host", "none", "container:x", "a b", "-a"])
+        .accept_all(["bridge", "front_end.1"]),
         Pair::on(KINDS, &ip("ipv4Address"), Bound::MaxLength(15))
             .refuse(json!("255.255.255.2555"))
             .accept(json!("255.255.255.255")),
@@ -116,7 +120,9 @@ fn networks() -> Vec<Pair> {
 
 fn mac_address(at: &str) -> Vec<Pair> {
     vec![
-        Pair::on(KINDS, at, Bound::MaxLength(17)).refuse(json!("02:42:ac:11:00:020")).accept(json!("02:42:ac:11:00:02")),
+        Pair::on(KINDS, at, Bound::MaxLength(17))
+            .refuse(json!("02:42:ac:11:00:020"))
+            .accept(json!("02:42:ac:11:00:02")),
         Pair::on(KINDS, at, rule("must be a MAC address such as 02:42:ac:11:00:02"))
             .refuse_all(["", "02:42:ac:11:00", "0242ac110002", "g2:42:ac:11:00:02"])
             .accept(json!("02:42:AC:11:00:02")),
@@ -203,10 +209,20 @@ fn names() -> Vec<Pair> {
         ]
     };
     let mut pairs = vec![
-        Pair::on(KINDS, "spec.container", rule("with utsMode host the host's name counts: leave hostname out"))
-            .field("spec.container.hostname")
-            .refuse_fields(fields([("spec.container.utsMode", json!("host")), ("spec.container.hostname", json!("a"))]))
-            .accept_fields(fields([("spec.container.utsMode", json!("host")), ("spec.container.hostname", json!(""))])),
+        Pair::on(
+            KINDS,
+            "spec.container",
+            rule("with utsMode host the host's name counts: leave hostname out"),
+        )
+        .field("spec.container.hostname")
+        .refuse_fields(fields([
+            ("spec.container.utsMode", json!("host")),
+            ("spec.container.hostname", json!("a")),
+        ]))
+        .accept_fields(fields([
+            ("spec.container.utsMode", json!("host")),
+            ("spec.container.hostname", json!("")),
+        ])),
         Pair::items(KINDS, &at("dns"), 16, |i| json!(format!("10.0.0.{i}"))),
         Pair::on(KINDS, &at("dns"), rule("must be IP addresses"))
             .refuse(json!(["1.1.1.1", "dns.example.com"]))
@@ -215,15 +231,21 @@ fn names() -> Vec<Pair> {
             .refuse(text(46))
             .accept(json!("2001:0db8:0000:0000:0000:0000:0000:0001")),
         Pair::items(KINDS, &at("extraHosts"), 256, |i| json!(format!("h{i}:10.0.0.1"))),
-        Pair::on(KINDS, &at("extraHosts"), rule("must be NAME:IP or NAME:host-gateway, e.g. host.docker.internal:host-gateway"))
-            .refuse(json!(["a=1.2.3.4"]))
-            .refuse(json!(["a"]))
-            .refuse(json!(["a:b"]))
-            .refuse(json!(["a:1.2.3"]))
-            .refuse(json!([":1.2.3.4"]))
-            .refuse(json!(["a:[::1]"]))
-            .accept(json!(["host.docker.internal:host-gateway", "a:1.2.3.4", "b:::1"])),
-        Pair::length(KINDS, &at("extraHosts[]"), 300, |n| json!(format!("{}:10.0.0.1", "a".repeat(n - 9)))),
+        Pair::on(
+            KINDS,
+            &at("extraHosts"),
+            rule("must be NAME:IP or NAME:host-gateway, e.g. host.docker.internal:host-gateway"),
+        )
+        .refuse(json!(["a=1.2.3.4"]))
+        .refuse(json!(["a"]))
+        .refuse(json!(["a:b"]))
+        .refuse(json!(["a:1.2.3"]))
+        .refuse(json!([":1.2.3.4"]))
+        .refuse(json!(["a:[::1]"]))
+        .accept(json!(["host.docker.internal:host-gateway", "a:1.2.3.4", "b:::1"])),
+        Pair::length(KINDS, &at("extraHosts[]"), 300, |n| {
+            json!(format!("{}:10.0.0.1", "a".repeat(n - 9)))
+        }),
     ];
     pairs.extend(name("hostname", "host"));
     pairs.extend(name("domainname", "domain"));

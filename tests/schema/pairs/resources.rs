@@ -32,7 +32,9 @@ pub fn pairs() -> Vec<Pair> {
             .field("spec.resources.requests.memory")
             .refuse(json!({ "limits": { "memory": "512Mi" }, "requests": { "memory": "512.1Mi" } }))
             .refuse(json!({ "limits": { "memory": 6_291_456 }, "requests": { "memory": "7Mi" } }))
-            .accept(json!({ "limits": { "memory": "512Mi" }, "requests": { "memory": 536_870_912 } })),
+            .accept(
+                json!({ "limits": { "memory": "512Mi" }, "requests": { "memory": 536_870_912 } }),
+            ),
     );
     pairs.extend(cpu());
     pairs.extend(pids());
@@ -46,10 +48,14 @@ fn cpu() -> Vec<Pair> {
     pairs.extend(cores(CONTAINER, request));
     pairs.push(greatest(CONTAINER, limit));
     pairs.push(
-        Pair::on(CONTAINER, limit, rule("must be at least 10m: a kernel enforces no smaller CPU limit"))
-            .refuse_all(["0", "9m", "9999999n", "-1"])
-            .accept_all(["10m", "0.01", "1500m"])
-            .accept(json!(1)),
+        Pair::on(
+            CONTAINER,
+            limit,
+            rule("must be at least 10m: a kernel enforces no smaller CPU limit"),
+        )
+        .refuse_all(["0", "9m", "9999999n", "-1"])
+        .accept_all(["10m", "0.01", "1500m"])
+        .accept(json!(1)),
     );
     // The greatest request is far below the greatest quantity, which its rule stands for.
     pairs.push(
@@ -58,11 +64,15 @@ fn cpu() -> Vec<Pair> {
             .accept_all(["256"]),
     );
     pairs.push(
-        Pair::on(CONTAINER, request, rule("must be from 1953125n (2 CPU shares) to 256 (262144 CPU shares)"))
-            .refuse_all(["0", "1m", "1953124n", "256.001"])
-            .refuse(json!(257))
-            .accept_all(["1953125n", "2m", "256"])
-            .accept(json!(256)),
+        Pair::on(
+            CONTAINER,
+            request,
+            rule("must be from 1953125n (2 CPU shares) to 256 (262144 CPU shares)"),
+        )
+        .refuse_all(["0", "1m", "1953124n", "256.001"])
+        .refuse(json!(257))
+        .accept_all(["1953125n", "2m", "256"])
+        .accept(json!(256)),
     );
     pairs
 }
@@ -89,11 +99,15 @@ fn pids() -> Vec<Pair> {
             .accept_all(["4194304"]),
     );
     pairs.push(
-        Pair::on(CONTAINER, at, rule("must be a whole number from 1 to 4194304, the most a kernel can count"))
-            .refuse_all(["0", "-1", "1.5", "500m", "4194305"])
-            .refuse(json!(0))
-            .accept_all(["1", "1k", "4Mi"])
-            .accept(json!(100)),
+        Pair::on(
+            CONTAINER,
+            at,
+            rule("must be a whole number from 1 to 4194304, the most a kernel can count"),
+        )
+        .refuse_all(["0", "-1", "1.5", "500m", "4194305"])
+        .refuse(json!(0))
+        .accept_all(["1", "1k", "4Mi"])
+        .accept(json!(100)),
     );
     pairs
 }

@@ -23,9 +23,7 @@ pub fn pairs() -> Vec<Pair> {
     pairs.extend(object_name(kinds, "spec.prefetch.secretName"));
     pairs.extend(absolute_path(kinds, "spec.mounts[].path"));
     pairs.extend(dns_label(kinds, "spec.mounts[].volume.name"));
-    let mount = |i: usize| {
-        json!({ "volume": { "name": "data", "uid": "u-1" }, "driver": "local", "path": format!("/m{i}") })
-    };
+    let mount = |i: usize| json!({ "volume": { "name": "data", "uid": "u-1" }, "driver": "local", "path": format!("/m{i}") });
     pairs.push(Pair::items(kinds, "spec.mounts", 16, mount));
     pairs.push(
         Pair::on(kinds, "spec.configFile.sha256", Bound::Pattern("^[0-9a-f]{64}$".to_owned()))
@@ -52,28 +50,54 @@ fn immutable() -> Vec<Pair> {
         fixed(at, message, one(at, a.clone()), vec![one(at, b), one(at, json!(null))])
             .refuse_change(vec![], one(at, a))
     };
-    let mounts = |path: &str| {
-        json!([{ "volume": { "name": "data", "uid": "u-1" }, "driver": "local", "path": path }])
-    };
+    let mounts = |path: &str| json!([{ "volume": { "name": "data", "uid": "u-1" }, "driver": "local", "path": path }]);
     let newer = "is immutable: a change takes a new run";
     vec![
-        fixed("spec.workspace", "workspace is immutable", vec![], vec![
-            one("spec.workspace.uid", json!("u-2")),
-            one("spec.workspace.name", json!("other")),
-        ]),
-        fixed("spec.sequence", "sequence is immutable", vec![], vec![one("spec.sequence", json!(2))]),
-        fixed("spec.generation", "generation is immutable", vec![], vec![
-            one("spec.generation", json!(2)),
-        ]),
-        fixed("spec.container", &format!("container {newer}"), vec![], vec![
-            one("spec.container.image", json!("app:2")),
-            one("spec.container.tty", json!(true)),
-        ]),
-        fixed("spec.writableLayer", &format!("writableLayer {newer}"), vec![], vec![
-            one("spec.writableLayer.retention", json!("Discard")),
-            one("spec.writableLayer.size", json!("1Gi")),
-        ]),
-        fixed("spec.specHash", "specHash is immutable", vec![], vec![one("spec.specHash", json!("1:01"))]),
+        fixed(
+            "spec.workspace",
+            "workspace is immutable",
+            vec![],
+            vec![
+                one("spec.workspace.uid", json!("u-2")),
+                one("spec.workspace.name", json!("other")),
+            ],
+        ),
+        fixed(
+            "spec.sequence",
+            "sequence is immutable",
+            vec![],
+            vec![one("spec.sequence", json!(2))],
+        ),
+        fixed(
+            "spec.generation",
+            "generation is immutable",
+            vec![],
+            vec![one("spec.generation", json!(2))],
+        ),
+        fixed(
+            "spec.container",
+            &format!("container {newer}"),
+            vec![],
+            vec![
+                one("spec.container.image", json!("app:2")),
+                one("spec.container.tty", json!(true)),
+            ],
+        ),
+        fixed(
+            "spec.writableLayer",
+            &format!("writableLayer {newer}"),
+            vec![],
+            vec![
+                one("spec.writableLayer.retention", json!("Discard")),
+                one("spec.writableLayer.size", json!("1Gi")),
+            ],
+        ),
+        fixed(
+            "spec.specHash",
+            "specHash is immutable",
+            vec![],
+            vec![one("spec.specHash", json!("1:01"))],
+        ),
         optional("spec.mounts", &format!("mounts {newer}"), mounts("/a"), mounts("/b")),
         optional("spec.secretName", "secretName is immutable", json!("a"), json!("b")),
         optional(
@@ -118,19 +142,33 @@ fn resolved() -> Vec<Pair> {
         .refuse_fields(fields([("spec.container.restartPolicy", json!({ "name": "always" }))]))
         .accept_fields(fields([("spec.restartPolicy", json!({ "name": "always" }))])),
         on("in a run envFrom is resolved into env", "spec.container.envFrom")
-            .refuse_fields(fields([("spec.container.envFrom", json!([{ "secretRef": { "name": "a" } }]))]))
-            .accept_fields(fields([("spec.container.env", json!([{ "name": "A", "value": "b" }]))])),
+            .refuse_fields(fields([(
+                "spec.container.envFrom",
+                json!([{ "secretRef": { "name": "a" } }]),
+            )]))
+            .accept_fields(fields([(
+                "spec.container.env",
+                json!([{ "name": "A", "value": "b" }]),
+            )])),
     ]
 }
 
 fn restart_policy() -> Vec<Pair> {
     let kinds = &[WorkspaceRun];
     let mut pairs = vec![
-        Pair::choice(kinds, "spec.restartPolicy.name", &["no", "always", "unless-stopped", "on-failure"]),
-        Pair::on(kinds, "spec.restartPolicy", rule("maximumRetryCount goes with name on-failure only"))
-            .field("spec.restartPolicy.maximumRetryCount")
-            .refuse(json!({ "name": "always", "maximumRetryCount": 3 }))
-            .accept(json!({ "name": "on-failure", "maximumRetryCount": 3 })),
+        Pair::choice(
+            kinds,
+            "spec.restartPolicy.name",
+            &["no", "always", "unless-stopped", "on-failure"],
+        ),
+        Pair::on(
+            kinds,
+            "spec.restartPolicy",
+            rule("maximumRetryCount goes with name on-failure only"),
+        )
+        .field("spec.restartPolicy.maximumRetryCount")
+        .refuse(json!({ "name": "always", "maximumRetryCount": 3 }))
+        .accept(json!({ "name": "on-failure", "maximumRetryCount": 3 })),
     ];
     pairs.extend(Pair::range(kinds, "spec.restartPolicy.maximumRetryCount", 0, None));
     pairs
@@ -138,8 +176,10 @@ fn restart_policy() -> Vec<Pair> {
 
 fn status() -> Vec<Pair> {
     let kinds = &[WorkspaceRun];
-    let phases =
-        &["Pending", "Pulling", "Creating", "Running", "Stopping", "Exited", "Failed", "Removed", "Unknown"];
+    let phases = &[
+        "Pending", "Pulling", "Creating", "Running", "Stopping", "Exited", "Failed", "Removed",
+        "Unknown",
+    ];
     let step = |_| json!({ "name": "Pull", "outcome": "Started", "at": "2026-01-02T03:04:05Z" });
     vec![
         Pair::choice(kinds, "status.phase", phases),

@@ -29,16 +29,22 @@ fn of_workspace() -> Vec<Pair> {
             .refuse(json!({ "mode": "Bind", "name": "data", "size": "1Gi" }))
             .refuse(json!({ "mode": "None", "size": "1Gi" }))
             .accept(json!({ "size": "1Gi" })),
-        on("storagePool goes with mode Create only: a bound Volume has its own", "spec.volume.storagePool")
-            .refuse(json!({ "mode": "Bind", "name": "data", "storagePool": "nfs" }))
-            .refuse(json!({ "mode": "None", "storagePool": "nfs" }))
-            .accept(json!({ "storagePool": "nfs" })),
+        on(
+            "storagePool goes with mode Create only: a bound Volume has its own",
+            "spec.volume.storagePool",
+        )
+        .refuse(json!({ "mode": "Bind", "name": "data", "storagePool": "nfs" }))
+        .refuse(json!({ "mode": "None", "storagePool": "nfs" }))
+        .accept(json!({ "storagePool": "nfs" })),
         on("size is immutable while mode is Create: grow the Volume itself", "spec.volume.size")
             .refuse_change(sized(json!("1Gi")), sized(json!("2Gi")))
             .refuse_change(sized(json!("1Gi")), sized(json!(null)))
             .refuse_change(vec![], sized(json!("1Gi")))
             .accept_change(sized(json!("1Gi")), sized(json!("1Gi")))
-            .accept_change(sized(json!("1Gi")), fields([("spec.volume", json!({ "mode": "None" }))])),
+            .accept_change(
+                sized(json!("1Gi")),
+                fields([("spec.volume", json!({ "mode": "None" }))]),
+            ),
         on("storagePool is immutable while mode is Create", "spec.volume.storagePool")
             .refuse_change(pooled(json!("nfs")), pooled(json!("ceph")))
             .refuse_change(pooled(json!("nfs")), pooled(json!(null)))

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::grammar::{absolute_path, dns_label, duration, host_name, key_ref, object_name, signal, size};
+use super::grammar::{
+    absolute_path, dns_label, duration, host_name, key_ref, object_name, signal, size,
+};
 use super::resources::crossings;
 use crate::schema::kind::{Kind, RUNNABLE};
 use crate::schema::pair::{Pair, fields, rule, text};
@@ -26,7 +28,14 @@ pub fn pairs() -> Vec<Pair> {
 
 fn choices() -> Vec<Pair> {
     let phases = &[
-        "Creating", "Starting", "Available", "Stopping", "Stopped", "Failed", "Unknown", "Deleting",
+        "Creating",
+        "Starting",
+        "Available",
+        "Stopping",
+        "Stopped",
+        "Failed",
+        "Unknown",
+        "Deleting",
     ];
     let mut pairs = vec![
         Pair::choice(KINDS, "spec.powerState", &["Running", "Stopped"]),
@@ -62,10 +71,13 @@ fn template() -> Vec<Pair> {
             .refuse_change(v1(), from(json!({ "name": "base" })))
             .refuse_change(v1(), from(json!({ "name": "other", "revision": "v1" })))
             .refuse_change(from(json!({ "name": "base" })), v1())
-            .refuse_change(v1(), fields([
-                ("spec.template", json!(null)),
-                ("spec.container", json!({ "image": "app" })),
-            ]))
+            .refuse_change(
+                v1(),
+                fields([
+                    ("spec.template", json!(null)),
+                    ("spec.container", json!({ "image": "app" })),
+                ]),
+            )
             .refuse_change(vec![], v1())
             .accept_change(v1(), v1())
             .accept_change(v1(), fields([("spec.container", json!({ "args": ["a"] }))]))
@@ -127,13 +139,17 @@ fn mount_paths() -> Vec<Pair> {
 fn config_file() -> Vec<Pair> {
     let key = json!({ "name": "a", "key": "b" });
     let mut pairs = vec![
-        Pair::on(KINDS, "spec.configFile", rule("set exactly one of content, configMapKeyRef and secretKeyRef"))
-            .refuse(json!({ "path": "/etc/app.conf" }))
-            .refuse(json!({ "content": "", "secretKeyRef": key }))
-            .refuse(json!({ "configMapKeyRef": key, "secretKeyRef": key }))
-            .accept(json!({ "content": "" }))
-            .accept(json!({ "configMapKeyRef": key }))
-            .accept(json!({ "secretKeyRef": key })),
+        Pair::on(
+            KINDS,
+            "spec.configFile",
+            rule("set exactly one of content, configMapKeyRef and secretKeyRef"),
+        )
+        .refuse(json!({ "path": "/etc/app.conf" }))
+        .refuse(json!({ "content": "", "secretKeyRef": key }))
+        .refuse(json!({ "configMapKeyRef": key, "secretKeyRef": key }))
+        .accept(json!({ "content": "" }))
+        .accept(json!({ "configMapKeyRef": key }))
+        .accept(json!({ "secretKeyRef": key })),
         Pair::length(KINDS, "spec.configFile.content", 204_800, text),
     ];
     for source in ["configMapKeyRef", "secretKeyRef"] {
@@ -227,14 +243,22 @@ fn shared_with_runs() -> Vec<Pair> {
     // Not every duration is a grace period.
     pairs[1].accepted.retain(|case| case.set[0].1 != json!("1.5s"));
     pairs.push(
-        Pair::on(RUNNABLE, "spec.stop.gracePeriod", rule("must be whole seconds, e.g. 30s or 1m30s"))
-            .refuse_all(["1.5s", "1500ms", "500ms"])
-            .accept_all(["0s", "30s", "1m30s"]),
+        Pair::on(
+            RUNNABLE,
+            "spec.stop.gracePeriod",
+            rule("must be whole seconds, e.g. 30s or 1m30s"),
+        )
+        .refuse_all(["1.5s", "1500ms", "500ms"])
+        .accept_all(["0s", "30s", "1m30s"]),
     );
     pairs.extend(signal(RUNNABLE, "spec.stop.signal"));
     pairs.extend(signal(RUNNABLE, "spec.configFile.reloadSignal"));
     pairs.extend(absolute_path(RUNNABLE, "spec.configFile.path"));
-    pairs.push(Pair::choice(RUNNABLE, "spec.writableLayer.retention", &["UntilRecreated", "Discard"]));
+    pairs.push(Pair::choice(
+        RUNNABLE,
+        "spec.writableLayer.retention",
+        &["UntilRecreated", "Discard"],
+    ));
     pairs.extend(size(RUNNABLE, "spec.writableLayer.size"));
     pairs
 }

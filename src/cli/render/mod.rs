@@ -1,0 +1,158 @@
+//! `kibotos render`: what a host's engine would be sent for a Workspace, offline.
+//!
+//! What only a cluster or a host knows is printed as `<workspace-uid>`, `<secret NAME/KEY>` and the
+//! like. Nothing is printed for a Workspace with an error; all its errors are.
+
+mod inputs;
+mod workspace;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::manifest::{self, Document};
+use crate::api::field_error::FieldError;
+use crate::docker::{ApiVersion, CreateBody, EndpointSettings};
+use inputs::Inputs;
+
+/// What `kibotos render` takes.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// File with manifests, `-` for standard input; may be given more than once. Workspaces in it
+    /// are rendered; TemplateRevisions, Templates, Secrets and ConfigMaps in it are used.
+    #[arg(
+        short,
+        long = "filename",
+        value_name = "FILE",
+        required = true,
+        env = "KIBOTOS_RENDER_FILENAME"
+    )]
+    filename: Vec<PathBuf>,
+    /// Namespace of manifests that name none.
+    #[arg(short, long, default_value = "default", env = "KIBOTOS_NAMESPACE")]
+    namespace: String,
+    /// API version of the engine, e.g. 1.41 for Docker 20.10.
+    #[arg(long, default_value_t = ApiVersion::NEWEST, env = "KIBOTOS_ENGINE_API")]
+    engine_api: ApiVersion,
+    /// File with a TemplateRevision; may be given more than once.
+    #[arg(long, value_name = "FILE", env = "KIBOTOS_TEMPLATE_REVISION")]
+    template_revision: Vec<PathBuf>,
+    /// Data of a Secret: a manifest, or lines KEY=VALUE; may be given more than once.
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_and_file, env = "KIBOTOS_SECRET")]
+    secret: Vec<(String, PathBuf)>,
+    /// Data of a ConfigMap: a manifest, or lines KEY=VALUE; may be given more than once.
+    #[arg(long, value_name = "NAME=FILE", value_parser = name_and_file, env = "KIBOTOS_CONFIG_MAP")]
+    config_map: Vec<(String, PathBuf)>,
+    /// The agent's root on the host.
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/kibotos", env = "KIBOTOS_ROOT")]
+    root: String,
+    /// The form of what is printed.
+    #[arg(short, long, value_enum, default_value_t, env = "KIBOTOS_OUTPUT")]
+    output: Output,
+}
+
+/// The form of what is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// One JSON object a Workspace.
+    #[default]
+    Json,
+    /// One YAML document a Workspace.
+    Yaml,
+}
+
+/// What an engine would be sent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rendered {
+    /// Name of the container, in the query of the create call.
+    name: String,
+    /// Platform, in the query of the create call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platform: Option<String>,
+    /// Body of the create call.
+    body: CreateBody,
+    /// Networks to connect before the start, for an engine that takes one at creation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    connect: Vec<Connect>,
+}
+
+/// A network to connect.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Connect {
+    network: String,
+    endpoint: EndpointSettings,
+}
+
+/// Some manifest was wrong; its errors were printed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} of the manifests cannot be rendered")]
+struct Wrong(usize);
+
+/// Nothing to do.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no Workspace in {0}")]
+struct NoWorkspace(String);
+
+/// Renders every Workspace of the files.
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let mut documents = Vec::new();
+    for file in &options.filename {
+        documents.extend(manifest::read(file)?);
+    }
+    let mut wrong = 0;
+    let inputs = Inputs::gather(options, &documents)?;
+    let mut stdout = io::stdout().lock();
+    let (mut stderr, mut seen) = (io::stderr().lock(), 0);
+    for document in &documents {
+        match document.kind() {
+            ("kibotos.dev/v1alpha1", "Workspace") => seen += 1,
+            ("kibotos.dev/v1alpha1", _) => {}
+            _ => continue,
+        }
+        match workspace::render(document, options, &inputs) {
+            Ok(None) => {}
+            Ok(Some(rendered)) => print(&mut stdout, &rendered, options.output)?,
+            Err(errors) => {
+                wrong += 1;
+                for error in errors {
+                    writeln!(stderr, "{}", located(document, &error))?;
+                }
+            }
+        }
+    }
+    if seen == 0 {
+        let files: Vec<_> = options.filename.iter().map(|f| f.display().to_string()).collect();
+        return Err(NoWorkspace(files.join(", ")).into());
+    }
+    if wrong > 0 { Err(Wrong(wrong).into()) } else { Ok(()) }
+}
+
+fn print(out: &mut impl Write, rendered: &Rendered, output: Output) -> Result<(), Box<dyn Error>> {
+    match output {
+        Output::Json => writeln!(out, "{}", serde_json::to_string_pretty(rendered)?)?,
+        Output::Yaml => writeln!(out, "---\n{}", serde_saphyr::to_string(rendered)?.trim_end())?,
+    }
+    Ok(())
+}
+
+/// `ws.yaml:12: document 2, Workspace web: spec.container.name: …`
+fn located(document: &Document, error: &FieldError) -> String {
+    let line = document.line(&error.path).map(|line| format!("{line}:")).unwrap_or_default();
+    let Document { file, number, .. } = document;
+    let (_, kind) = document.kind();
+    format!("{file}:{line} document {number}, {kind} {}: {error}", document.name())
+}
+
+fn name_and_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), PathBuf::from(file)))
+        }
+        _ => Err("write NAME=FILE".to_owned()),
+    }
+}
