@@ -6,10 +6,14 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`api`] | the kinds: types, grammars, definitions; no I/O |
+//! | [`controller`] | from what a user declares to the runs that hosts get |
+//! | [`agent`] | from a run to what a host's engine is sent |
+//! | [`docker`] | Docker's own words; knows no kind of ours |
+//! | [`schema`] | structural schemas: what fits one and what does not |
 //! | [`cli`] | the subcommands, one file each |
 //! | [`runtime`] | what every subcommand needs and knows no kind of ours: telemetry |
 //!
-//! Imports run one way, `api ← cli ← main`; `ARCHITECTURE.md` has the map of what is to come.
+//! Imports run one way, `api ← controller, agent ← cli ← main`; see `ARCHITECTURE.md`.
 
 #![cfg_attr(test, allow(clippy::needless_pass_by_value, reason = "values in tests are literal"))]
 

@@ -35,6 +35,18 @@ async fn every_example_can_be_applied_again_without_a_change() {
     }
 }
 
+#[tokio::test]
+async fn the_manifest_in_the_readme_is_accepted() {
+    let kubectl = Kubectl::in_a_namespace("readme").await;
+    let readme = include_str!("../README.md");
+    let (_, manifest) = readme.split_once("```yaml\n").unwrap();
+    let (manifest, _) = manifest.split_once("```").unwrap();
+
+    let said = kubectl.feed(manifest, "apply --validate=strict -f -");
+
+    assert_eq!(said, "workspace.kibotos.dev/web created\n");
+}
+
 /// Each field of Docker's create request, beside the name it has there.
 #[tokio::test]
 async fn all_that_a_docker_container_commonly_needs_can_be_written_in_a_workspace() {
@@ -63,7 +75,7 @@ async fn all_that_a_docker_container_commonly_needs_can_be_written_in_a_workspac
             retries: 3
           networks: [{name: front}]                       # NetworkingConfig.EndpointsConfig
           binds: ['/host/data:/data:ro']                  # HostConfig.Binds
-          networkMode: bridge                             # HostConfig.NetworkMode
+          networkMode: front                              # HostConfig.NetworkMode
           restartPolicy: {name: on-failure, maximumRetryCount: 5}
           privileged: true                                # HostConfig.Privileged
           capAdd: [NET_ADMIN]                             # HostConfig.CapAdd

@@ -105,8 +105,17 @@ async fn a_workspace_is_listed_with_what_its_status_says() {
     assert_eq!(row(&narrow)[..6], values);
     assert_eq!(header(&wide), [&NARROW[..], &WIDE[..]].concat());
     assert_eq!(row(&wide)[..6], values);
-    let values =
-        ["AsDeclared", "Running", "Responding", "2", "v3", "data", "my_nginx", "2099-01-31T18:00:00Z"];
+    let values = [
+        "AsDeclared",
+        "Running",
+        "Responding",
+        "2",
+        "web",
+        "v3",
+        "data",
+        "my_nginx",
+        "2099-01-31T18:00:00Z",
+    ];
     assert_eq!(row(&wide)[7..], values);
 }
 
@@ -212,10 +221,8 @@ async fn a_workspace_that_is_applied_again_is_unchanged() {
 async fn a_field_that_leaves_the_manifest_leaves_the_workspace() {
     let kubectl = Kubectl::in_a_namespace("apply").await;
     let limit = "      memory: 512Mi\n";
-    let (resources, bind) = (
-        format!("  resources:\n    limits:\n{limit}"),
-        "    binds:\n    - /host/data:/data\n",
-    );
+    let (resources, bind) =
+        (format!("  resources:\n    limits:\n{limit}"), "    binds:\n    - /host/data:/data\n");
     assert!(NGINX.contains(&resources) && NGINX.contains(bind), "the example has both");
 
     let generation = || kubectl.run("get ws nginx -o jsonpath={.metadata.generation}");
@@ -299,8 +306,17 @@ async fn a_refusal_names_the_field_and_what_to_change() {
 }
 
 const NARROW: [&str; 7] = ["NAME", "PHASE", "GENERATION", "HOST", "IMAGE", "READY", "AGE"];
-const WIDE: [&str; 8] =
-    ["REASON", "POWER", "GUEST", "RESTARTS", "TEMPLATE", "VOLUME", "CONTAINER", "EXPIRES"];
+const WIDE: [&str; 9] = [
+    "REASON",
+    "POWER",
+    "GUEST",
+    "RESTARTS",
+    "TEMPLATE",
+    "REVISION",
+    "VOLUME",
+    "CONTAINER",
+    "EXPIRES",
+];
 
 /// Shows every field below a schema to `look`, with its path.
 fn fields(path: &str, schema: &Value, look: &mut impl FnMut(&str, &Value)) {

@@ -17,5 +17,7 @@
 )]
 
 mod cluster_fixture;
+mod examples;
 mod fixture;
+mod kubectl;
 mod schema;

@@ -40,10 +40,11 @@ use super::resources::Resources;
     printcolumn(name = "Power", type_ = "string", priority = 1, json_path = ".spec.powerState"),
     printcolumn(name = "Guest", type_ = "string", priority = 1, json_path = ".status.guest"),
     printcolumn(name = "Restarts", type_ = "integer", priority = 1, json_path = ".status.restarts"),
-    printcolumn(name = "Template", type_ = "string", priority = 1, json_path = ".status.template.revision"),
+    printcolumn(name = "Template", type_ = "string", priority = 1, json_path = ".status.template.name"),
+    printcolumn(name = "Revision", type_ = "string", priority = 1, json_path = ".status.template.revision"),
     printcolumn(name = "Volume", type_ = "string", priority = 1, json_path = ".status.volume.name"),
     printcolumn(name = "Container", type_ = "string", priority = 1, json_path = ".status.containerName"),
-    printcolumn(name = "Expires", type_ = "date", priority = 1, json_path = ".status.expiresAt"),
+    printcolumn(name = "Expires", type_ = "string", priority = 1, json_path = ".status.expiresAt"),
     validation = Rule::new("self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')")
         .message("metadata.name must be a DNS label: at most 63 lower-case letters, digits and '-', with a letter or digit at both ends"),
 )]
