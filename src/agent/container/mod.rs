@@ -95,3 +95,6 @@ fn name(intent: &Intent<'_>, faults: &mut Faults) -> String {
         None => names::default_container_name(&run.workspace.namespace, &run.workspace.name),
     }
 }
+
+#[cfg(test)]
+mod tests;

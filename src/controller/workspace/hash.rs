@@ -40,7 +40,7 @@ pub struct Source {
     pub key: String,
 }
 
-/// What is hashed, member by member in this order.
+/// What is hashed, its members sorted by name.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Hashed<'a> {
@@ -74,7 +74,8 @@ pub fn spec_hash(run: &WorkspaceRunSpec, sources: &BTreeMap<String, Source>) -> 
     };
     // Writing these types cannot fail: their maps have text keys. Were it ever to, the text of the
     // failure differs from every JSON, and the container is replaced rather than kept by mistake.
-    let bytes = serde_json::to_vec(&hashed).unwrap_or_else(|e| e.to_string().into_bytes());
+    let sorted = serde_json::to_value(&hashed).and_then(|value| serde_json::to_vec(&value));
+    let bytes = sorted.unwrap_or_else(|error| error.to_string().into_bytes());
     format!("{VERSION}:{}", sha256(&bytes))
 }
 
@@ -84,3 +85,6 @@ pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
+
+#[cfg(test)]
+mod tests;

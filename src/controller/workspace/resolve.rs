@@ -302,3 +302,6 @@ fn source(kind: Kind, name: &str, object: &Data, key: &str) -> Source {
         key: key.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;
