@@ -19,5 +19,6 @@
 mod cluster_fixture;
 mod examples;
 mod fixture;
+mod house;
 mod kubectl;
 mod schema;

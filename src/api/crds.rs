@@ -3,7 +3,8 @@
 //! `kube` makes the schemas; [`definition`] then brings them to the form an API server and its
 //! users expect:
 //! - nothing is `nullable`: Kubernetes drops a null and CEL's `has()` stays true to its word,
-//! - only formats that Kubernetes knows,
+//! - only formats that Kubernetes knows, and of its `date-time` only what every client can read:
+//!   one time that a client cannot read takes the whole list from it,
 //! - a description is one line a paragraph, as `kubectl explain` wants it,
 //! - no `default: []`: it would be written into every object for nothing,
 //! - the default of a status, `{observedGeneration: -1}`, without which a fresh object passes for
@@ -13,6 +14,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{CustomResourceExt, Resource};
 use serde_json::{Value, json};
 
+use super::grammar::Moment;
 use super::{
     Host, StoragePool, Template, TemplateRevision, Volume, VolumeTask, Workspace, WorkspaceRecord,
     WorkspaceRun,
@@ -75,6 +77,11 @@ fn tidy(schema: &mut Value) {
     }
     if node.get("format").and_then(Value::as_str).is_some_and(|f| !FORMATS.contains(&f)) {
         node.remove("format");
+    }
+    if node.get("format") == Some(&json!("date-time")) && !node.contains_key("pattern") {
+        node.insert("pattern".to_owned(), json!(Moment::PATTERN));
+        let rule = json!([{ "rule": Moment::RULE, "message": Moment::MESSAGE }]);
+        node.insert("x-kubernetes-validations".to_owned(), rule);
     }
     for part in ["items", "additionalProperties"] {
         if let Some(below) = node.get_mut(part) {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::grammar::Moment;
 use super::reference::VolumeRef;
 
 /// What the controller wants done with a volume's data.
@@ -56,7 +57,7 @@ pub struct VolumeTaskStatus {
     /// Why, for a person.
     pub message: Option<String>,
     /// When it ended.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub finished_at: Option<Time>,
     /// The `metadata.generation` that this status speaks of.
     pub observed_generation: Option<i64>,

@@ -8,7 +8,8 @@ use serde_with::skip_serializing_none;
 
 use super::container::Container;
 use super::grammar::{
-    AbsolutePath, DnsLabel, Duration, HostName, ObjectName, Protocol, Quantity, RawQuantity, Signal,
+    AbsolutePath, DnsLabel, Duration, HostName, Moment, ObjectName, Protocol, Quantity,
+    RawQuantity, Signal,
 };
 use super::names::{DEFAULT_CONFIG_PATH, DEFAULT_MOUNT_PATH};
 use super::quantity_rules;
@@ -308,8 +309,8 @@ fn default_config_path() -> String {
     .message("set exactly one of expiresAt and ttl"))]
 pub struct Lifetime {
     /// The moment at which it ends, e.g. `2027-01-31T18:00:00Z`.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
-    pub expires_at: Option<Time>,
+    #[schemars(with = "Option<Moment>")]
+    pub expires_at: Option<String>,
     /// How long it lives, e.g. `8h`: counted from its creation, and anew whenever `ttl` or
     /// `restartedAt` changes.
     #[schemars(with = "Option<Duration>")]
@@ -429,20 +430,20 @@ pub struct WorkspaceStatus {
     /// The Volume it is bound to.
     pub volume: Option<BoundVolume>,
     /// When its lifetime is over.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Time>,
     /// When the container was started.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub started_at: Option<Time>,
     /// When the container ended.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub finished_at: Option<Time>,
     /// Exit code of the container, once it ended.
     pub exit_code: Option<i64>,
     /// How often the container was started again within this generation.
     pub restarts: Option<i64>,
     /// When what failed is tried again.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub next_retry_at: Option<Time>,
     /// The container's addresses in its networks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::grammar::Moment;
 use super::workspace::{ResolvedImage, ResolvedTemplate};
 
 /// What a deleted Workspace was, when and why it went, and what data was kept. Written once.
@@ -44,10 +45,10 @@ pub struct WorkspaceRecordSpec {
     /// How many times it was started with success.
     pub run_generation: i64,
     /// When it was created.
-    #[schemars(extend("format" = "date-time"), with = "String")]
+    #[schemars(with = "Moment")]
     pub created_at: Time,
     /// When its deletion was asked for.
-    #[schemars(extend("format" = "date-time"), with = "String")]
+    #[schemars(with = "Moment")]
     pub deleted_at: Time,
     /// Why it went, in one word: `Deleting` when a client deleted it, `Expired`, `HostRemoved`.
     pub reason: String,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
 use super::container::{Container, RestartPolicy};
-use super::grammar::{AbsolutePath, DataKey, ImageReference, ObjectName, Signal};
+use super::grammar::{AbsolutePath, DataKey, ImageReference, Moment, ObjectName, Signal};
 use super::reference::{VolumeRef, WorkspaceRef};
 use super::resources::Resources;
 use super::workspace::{
@@ -237,13 +237,13 @@ pub struct WorkspaceRunStatus {
     /// How often the container was started again.
     pub restarts: Option<i64>,
     /// When the container was started for this run; never cleared.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub started_at: Option<Time>,
     /// When the container ended.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub finished_at: Option<Time>,
     /// When what failed is tried again.
-    #[schemars(extend("format" = "date-time"), with = "Option<String>")]
+    #[schemars(with = "Option<Moment>")]
     pub next_retry_at: Option<Time>,
     /// Whether what runs inside answers, by the health check.
     pub guest: Option<Guest>,
@@ -298,7 +298,7 @@ pub struct RunStep {
     /// How it went: `Started`, `Succeeded` or `Failed`.
     pub outcome: StepOutcome,
     /// When.
-    #[schemars(extend("format" = "date-time"), with = "String")]
+    #[schemars(with = "Moment")]
     pub at: Time,
     /// More, for a person.
     pub message: Option<String>,

@@ -109,6 +109,10 @@ pub fn seed(kind: Kind, path: &str) -> Value {
         | "spec.container.blkio.deviceWriteBps[]"
         | "spec.container.blkio.deviceReadIOps[]"
         | "spec.container.blkio.deviceWriteIOps[]" => json!({ "path": "/dev/sda", "rate": 1000 }),
+        "status.conditions[]" => json!({
+            "type": "Ready", "status": "True", "reason": "AsDeclared", "message": "",
+            "lastTransitionTime": "2026-01-02T03:04:05Z",
+        }),
         "status.ports[]" => json!({
             "containerPort": 80, "protocol": "TCP", "hostIP": "0.0.0.0", "hostPort": 8080,
         }),

@@ -4,10 +4,16 @@
 //! is refused and one that is accepted at the bound; `judge` shows both to the API server. A
 //! constraint without its pair, or a pair without its constraint, fails `every_constraint_has_a_pair`.
 
+mod admission;
+mod apply;
+mod full;
 mod generated;
 mod judge;
 mod kind;
+mod largest;
 mod manifest;
+mod mutability;
 mod pair;
 mod pairs;
+mod required;
 mod walk;

@@ -79,7 +79,7 @@ impl Pair {
         Self {
             kinds: kinds.to_vec(),
             at: at.to_owned(),
-            message: bound.refusal(&indexed),
+            message: bound.refusal(),
             field: indexed,
             bound,
             refused: Vec::new(),
@@ -170,16 +170,16 @@ impl Pair {
 }
 
 impl Bound {
-    /// What a real API server says when it refuses a field for this bound.
-    fn refusal(&self, field: &str) -> String {
+    /// What a real API server says when it refuses a field for this bound, after the field's name.
+    fn refusal(&self) -> String {
         match self {
             Self::MaxLength(n) => format!("Too long: may not be more than {n} bytes"),
-            Self::MinLength(n) => format!("{field} in body should be at least {n} chars long"),
-            Self::MinItems(n) => format!("{field} in body should have at least {n} items"),
+            Self::MinLength(n) => format!("in body should be at least {n} chars long"),
+            Self::MinItems(n) => format!("in body should have at least {n} items"),
             Self::MaxItems(n) | Self::MaxProperties(n) => format!("must have at most {n} items"),
-            Self::Minimum(n) => format!("{field} in body should be greater than or equal to {n}"),
-            Self::Maximum(n) => format!("{field} in body should be less than or equal to {n}"),
-            Self::Pattern(text) => format!("{field} in body should match '{text}'"),
+            Self::Minimum(n) => format!("in body should be greater than or equal to {n}"),
+            Self::Maximum(n) => format!("in body should be less than or equal to {n}"),
+            Self::Pattern(text) => format!("in body should match '{text}'"),
             Self::Enum(values) => {
                 let quoted: Vec<_> = values.iter().map(|v| format!("\"{v}\"")).collect();
                 format!("Unsupported value: \"Bogus\": supported values: {}", quoted.join(", "))

@@ -174,3 +174,16 @@ pub fn image(kinds: &[Kind], at: &str) -> Vec<Pair> {
             .accept(json!(format!("{id}0"))),
     ]
 }
+
+/// A moment.
+pub fn moment(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
+    vec![
+        Pair::on(kinds, at, Bound::Pattern(pattern.to_owned()))
+            .refuse_all(["2027-01-31T18:00:00.0123456789Z", "2027-01-31T18:00:00x5Z"])
+            .accept_all(["2027-01-31T18:00:00Z", "2027-01-31T18:00:00.123456789+02:00"]),
+        Pair::on(kinds, at, rule("must be before 9999-12-30"))
+            .refuse_all(["9999-12-30T00:00:00Z", "9999-12-31T23:59:59Z"])
+            .accept_all(["9999-12-29T23:59:59Z"]),
+    ]
+}

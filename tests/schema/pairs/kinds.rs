@@ -2,14 +2,31 @@
 
 use serde_json::json;
 
-use super::grammar::{data_key, dns_label};
+use super::grammar::{data_key, dns_label, moment};
 use crate::schema::kind::Kind::{
     Host, StoragePool, Template, TemplateRevision, Volume, VolumeTask, Workspace, WorkspaceRecord,
+    WorkspaceRun,
 };
 use crate::schema::pair::{Bound, Pair, fields, rule, text};
 
 pub fn pairs() -> Vec<Pair> {
-    [names(), template(), task(), record(), pool()].concat()
+    [names(), template(), task(), record(), pool(), moments()].concat()
+}
+
+/// Every time that is in a status or a record.
+fn moments() -> Vec<Pair> {
+    let conditions =
+        [Workspace, Volume, Template, TemplateRevision, Host, StoragePool, WorkspaceRun];
+    let mut pairs = moment(&conditions, "status.conditions[].lastTransitionTime");
+    for at in ["status.startedAt", "status.finishedAt", "status.nextRetryAt"] {
+        pairs.extend(moment(&[Workspace, WorkspaceRun], at));
+    }
+    pairs.extend(moment(&[Workspace], "status.expiresAt"));
+    pairs.extend(moment(&[WorkspaceRun], "status.steps[].at"));
+    pairs.extend(moment(&[VolumeTask], "status.finishedAt"));
+    pairs.extend(moment(&[WorkspaceRecord], "spec.createdAt"));
+    pairs.extend(moment(&[WorkspaceRecord], "spec.deletedAt"));
+    pairs
 }
 
 fn names() -> Vec<Pair> {
@@ -136,5 +153,5 @@ fn pool() -> Vec<Pair> {
 
 /// The keys of a run's config file, which only a run has.
 pub fn config_secret() -> Vec<Pair> {
-    data_key(&[crate::schema::kind::Kind::WorkspaceRun], "spec.configFile.key")
+    data_key(&[WorkspaceRun], "spec.configFile.key")
 }

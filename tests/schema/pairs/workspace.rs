@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::grammar::{
-    absolute_path, dns_label, duration, host_name, key_ref, object_name, signal, size,
+    absolute_path, dns_label, duration, host_name, key_ref, moment, object_name, signal, size,
 };
 use super::resources::crossings;
 use crate::schema::kind::{Kind, RUNNABLE};
@@ -166,6 +166,12 @@ fn config_file() -> Vec<Pair> {
 fn lifetime() -> Vec<Pair> {
     let at = "2027-01-31T18:00:00Z";
     let mut pairs = duration(KINDS, "spec.lifetime.ttl");
+    for mut pair in moment(KINDS, "spec.lifetime.expiresAt") {
+        for case in pair.refused.iter_mut().chain(&mut pair.accepted) {
+            case.set.push(("spec.lifetime.ttl".to_owned(), json!(null)));
+        }
+        pairs.push(pair);
+    }
     pairs.extend([
         Pair::on(KINDS, "spec.lifetime", rule("set exactly one of expiresAt and ttl"))
             .refuse(json!({ "expiresAt": at, "ttl": "1h" }))
