@@ -21,4 +21,5 @@ mod examples;
 mod fixture;
 mod house;
 mod kubectl;
+mod render;
 mod schema;

@@ -1,7 +1,8 @@
 //! `kibotos render`: what a host's engine would be sent for a Workspace, offline.
 //!
 //! What only a cluster or a host knows is printed as `<workspace-uid>`, `<secret NAME/KEY>` and the
-//! like. Nothing is printed for a Workspace with an error; all its errors are.
+//! like. Either everything is printed or, where anything is wrong, all that is: a pipe never gets a
+//! part.
 
 mod inputs;
 mod workspace;
@@ -106,8 +107,8 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     let mut wrong = 0;
     let inputs = Inputs::gather(options, &documents)?;
-    let mut stdout = io::stdout().lock();
-    let (mut stderr, mut seen) = (io::stderr().lock(), 0);
+    let (mut found, mut seen) = (Vec::new(), 0);
+    let mut stderr = io::stderr().lock();
     for document in &documents {
         match document.kind() {
             ("kibotos.dev/v1alpha1", "Workspace") => seen += 1,
@@ -115,8 +116,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             _ => continue,
         }
         match workspace::render(document, options, &inputs) {
-            Ok(None) => {}
-            Ok(Some(rendered)) => print(&mut stdout, &rendered, options.output)?,
+            Ok(rendered) => found.extend(rendered),
             Err(errors) => {
                 wrong += 1;
                 for error in errors {
@@ -129,7 +129,14 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         let files: Vec<_> = options.filename.iter().map(|f| f.display().to_string()).collect();
         return Err(NoWorkspace(files.join(", ")).into());
     }
-    if wrong > 0 { Err(Wrong(wrong).into()) } else { Ok(()) }
+    if wrong > 0 {
+        return Err(Wrong(wrong).into());
+    }
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    for rendered in &found {
+        print(&mut stdout, rendered, options.output)?;
+    }
+    Ok(stdout.flush()?)
 }
 
 fn print(out: &mut impl Write, rendered: &Rendered, output: Output) -> Result<(), Box<dyn Error>> {

@@ -1,0 +1,332 @@
+//! `kibotos render`, as a user runs it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// A directory of this test's own, gone with it.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(test: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("kibotos-render-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn put(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn render_with_input(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kibotos"))
+        .arg("render")
+        .args(arguments)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may end before it reads, on a wrong flag.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[track_caller]
+fn rendered(arguments: &[&str], input: &str) -> Vec<Value> {
+    let output = render_with_input(arguments, input);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(stderr, "");
+    let documents = serde_json::Deserializer::from_slice(&output.stdout).into_iter();
+    documents.map(Result::unwrap).collect()
+}
+
+/// The lines on standard error; nothing is on standard output, and the exit code is 1.
+#[track_caller]
+fn refused(arguments: &[&str], input: &str) -> Vec<String> {
+    let output = render_with_input(arguments, input);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+    String::from_utf8(output.stderr).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn example(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).display().to_string()
+}
+
+#[test]
+fn the_worked_example_comes_out_as_the_design_has_it() {
+    let [one] = rendered(&["-f", &example("nginx.yaml")], "").try_into().unwrap();
+    let mut body = one["body"].clone();
+    let ours = body["Labels"].as_object_mut().unwrap();
+    ours.retain(|key, _| !key.starts_with("kibotos.dev/"));
+    assert_eq!(one["name"], "my_nginx");
+    assert_eq!(
+        body,
+        json!({
+            "Image": "docker.io/library/nginx:latest",
+            "Cmd": ["nginx", "-g", "daemon off;"],
+            "Entrypoint": [],
+            "Env": ["CONTAINER_NAME=my_nginx", "ENV=prod"],
+            "Labels": {},
+            "Volumes": { "/usr/local/etc/service.conf": {}, "/data": {} },
+            "User": "",
+            "WorkingDir": "",
+            "Hostname": "",
+            "ExposedPorts": { "80/tcp": {} },
+            "NetworkingConfig": { "EndpointsConfig": { "bridge": {} } },
+            "Healthcheck": {},
+            "HostConfig": {
+                "Binds": [
+                    "/data/apps/my_nginx/service.conf:/usr/local/etc/service.conf",
+                    "/host/data:/data",
+                ],
+                "RestartPolicy": { "Name": "always" },
+                "Memory": 536_870_912,
+            },
+        })
+    );
+}
+
+#[test]
+fn every_example_renders() {
+    for entry in std::fs::read_dir(example("")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "yaml") {
+            let rendered = rendered(&["-f", path.to_str().unwrap()], "");
+            assert!(!rendered.is_empty(), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_same_manifest_always_makes_the_same_bytes() {
+    let file = example("edge-device.yaml");
+    let once = || render_with_input(&["-f", &file], "").stdout;
+    assert_eq!(once(), once());
+}
+
+const WEB: &str = "
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata:
+  name: web
+spec:
+  container:
+    image: app
+    env:
+    - name: PASSWORD
+      valueFrom: {secretKeyRef: {name: db, key: password}}
+    envFrom:
+    - configMapRef: {name: app}
+      prefix: APP_
+  configFile:
+    configMapKeyRef: {name: app, key: conf}
+";
+
+#[test]
+fn what_only_a_cluster_or_a_host_knows_is_named_in_its_place() {
+    let [one] = rendered(&["-f", "-", "--namespace", "team"], WEB).try_into().unwrap();
+    let body = &one["body"];
+    assert_eq!(one["name"], "team_web");
+    assert_eq!(
+        body["Env"],
+        json!([
+            "CONTAINER_NAME=team_web",
+            "PASSWORD=<secret db/password>",
+            "APP_<config-map app/*>"
+        ])
+    );
+    assert_eq!(
+        body["Labels"],
+        json!({
+            "kibotos.dev/host-uid": "<host-uid>",
+            "kibotos.dev/spec-hash": "<spec-hash>",
+            "kibotos.dev/workspace": "web",
+            "kibotos.dev/workspace-namespace": "team",
+            "kibotos.dev/workspace-uid": "<workspace-uid>",
+        })
+    );
+    assert_eq!(
+        body["HostConfig"],
+        json!({
+            "Binds": ["/var/lib/kibotos/team_web_<uid8>/service.conf:/usr/local/etc/service.conf"],
+            "Mounts": [{ "Type": "volume", "Source": "kibotos-<volume-uid>", "Target": "/data" }],
+        })
+    );
+}
+
+#[test]
+fn secrets_and_config_maps_can_be_given_as_lines_or_as_manifests() {
+    let files = Files::new("given");
+    let secret = files.put("db", "# login\nuser=u\npassword=a=b\n\n");
+    let map = files.put(
+        "app.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {conf: x, level: debug}\n",
+    );
+    let arguments =
+        ["-f", "-", "--secret", &format!("db={secret}"), "--config-map", &format!("app={map}")];
+    let [one] = rendered(&arguments, WEB).try_into().unwrap();
+    assert_eq!(
+        one["body"]["Env"],
+        json!(["CONTAINER_NAME=default_web", "APP_conf=x", "APP_level=debug", "PASSWORD=a=b"])
+    );
+}
+
+#[test]
+fn a_key_that_a_given_secret_lacks_is_an_error_and_shows_no_value() {
+    let files = Files::new("lacks");
+    let secret = files.put("db", "user=s3cret\n");
+    let told = refused(&["-f", "-", "--secret", &format!("db={secret}")], WEB);
+    assert_eq!(
+        told[0],
+        "-:11: document 1, Workspace web: spec.container.env[0].valueFrom.secretKeyRef: \
+         Secret db has no key password"
+    );
+    assert!(!told.concat().contains("s3cret"), "{told:?}");
+}
+
+#[test]
+fn a_line_of_a_secrets_file_that_is_none_is_named_by_number_and_not_shown() {
+    let files = Files::new("line");
+    let secret = files.put("db", "user=u\ns3cret without a key\n");
+    let told = refused(&["-f", "-", "--secret", &format!("db={secret}")], WEB).concat();
+    assert!(told.contains("line 2 is not KEY=VALUE"), "{told}");
+    assert!(!told.contains("s3cret"), "{told}");
+}
+
+#[test]
+fn all_errors_are_told_with_file_line_document_and_field() {
+    let told = refused(
+        &["-f", "-"],
+        "
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata: {name: fine}
+spec: {container: {image: app}}
+---
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata: {name: web}
+spec:
+  container:
+    image: app
+    AutoRemove: true
+    ports:
+    - containerPort: 80
+      protocol: tcp
+  powerstate: Stopped
+",
+    );
+    // What is right is not printed either: a pipe gets all or an exit code.
+    assert_eq!(
+        told[..3],
+        [
+            "-:13: document 2, Workspace web: spec.container.AutoRemove: unknown field",
+            r#"-:16: document 2, Workspace web: spec.container.ports[0].protocol: Unsupported value: "tcp": supported values: "TCP", "UDP", "SCTP""#,
+            "-:17: document 2, Workspace web: spec.powerstate: unknown field",
+        ]
+    );
+}
+
+#[test]
+fn what_the_engine_is_too_old_for_is_an_error() {
+    let manifest = "
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata: {name: web}
+spec:
+  container:
+    image: app
+    annotations: {a: b}
+    networks: [{name: a}, {name: b}]
+";
+    let told = refused(&["-f", "-", "--engine-api", "1.41"], manifest);
+    assert_eq!(
+        told[0],
+        "-:8: document 1, Workspace web: spec.container.annotations: needs engine API 1.43 \
+         (Docker 24), and the host's engine has 1.41"
+    );
+    let [one] = rendered(&["-f", "-", "--engine-api", "1.43"], manifest).try_into().unwrap();
+    assert_eq!(one["body"]["NetworkingConfig"], json!({ "EndpointsConfig": { "a": {} } }));
+    assert_eq!(one["connect"], json!([{ "network": "b", "endpoint": {} }]));
+}
+
+#[test]
+fn a_template_can_be_given_beside_or_in_a_file_of_its_own() {
+    let files = Files::new("template");
+    let revision = "
+apiVersion: kibotos.dev/v1alpha1
+kind: TemplateRevision
+metadata: {name: base-v1}
+spec:
+  templateName: base
+  revision: v1
+  container: {image: 'base:1', args: [a], tty: true}
+";
+    let workspace = |revision: &str| {
+        format!(
+            "
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata: {{name: web}}
+spec:
+  template: {{name: base{revision}}}
+  container: {{args: [b]}}
+"
+        )
+    };
+    let file = files.put("base.yaml", revision);
+    let flags = ["-f", "-", "--template-revision", &file];
+    let [one] = rendered(&flags, &workspace(", revision: v1")).try_into().unwrap();
+    assert_eq!(
+        (&one["body"]["Image"], &one["body"]["Cmd"], &one["body"]["Tty"]),
+        (&json!("base:1"), &json!(["b"]), &json!(true))
+    );
+    let template = "
+apiVersion: kibotos.dev/v1alpha1
+kind: Template
+metadata: {name: base}
+spec: {defaultRevision: v1}
+";
+    let together = [revision, template, &workspace("")].join("---");
+    assert_eq!(rendered(&["-f", "-"], &together)[0]["body"]["Image"], "base:1");
+    let told = refused(&["-f", "-"], &workspace(", revision: v2"));
+    assert_eq!(
+        told[0],
+        "-:6: document 1, Workspace web: spec.template: TemplateRevision base-v2 is not known here: \
+         give it with --template-revision"
+    );
+}
+
+#[test]
+fn yaml_output_is_the_same_as_json() {
+    let file = example("agent-sandbox.yaml");
+    let yaml = render_with_input(&["-f", &file, "--output", "yaml"], "").stdout;
+    let yaml: Value = serde_saphyr::from_str(std::str::from_utf8(&yaml).unwrap()).unwrap();
+    assert_eq!(vec![yaml], rendered(&["-f", &file], ""));
+}
+
+#[test]
+fn a_file_without_a_workspace_is_an_error() {
+    let told = refused(&["-f", "-"], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    assert!(told[0].contains("there is no Workspace in -"), "{told:?}");
+    let told = refused(&["-f", "/nonexistent.yaml"], "");
+    assert!(told[0].contains("/nonexistent.yaml"), "{told:?}");
+    let told = refused(&["-f", "-"], "a: [1,\n");
+    assert!(told[0].contains("line"), "{told:?}");
+}
