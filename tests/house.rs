@@ -54,7 +54,9 @@ const EFFECTS: [&str; 12] = [
 
 #[test]
 fn what_decides_is_pure() {
-    for below in ["api", "docker", "schema", "controller/workspace", "agent/container"] {
+    for below in
+        ["api", "docker", "schema", "controller/workspace", "agent/container", "agent/policy"]
+    {
         none_has(below, &EFFECTS);
     }
 }

@@ -17,9 +17,11 @@
 )]
 
 mod cluster_fixture;
+mod errors_given;
 mod examples;
 mod fixture;
 mod house;
 mod kubectl;
+mod policy;
 mod render;
 mod schema;

@@ -147,6 +147,7 @@ fn what_only_a_cluster_or_a_host_knows_is_named_in_its_place() {
         body["Env"],
         json!([
             "CONTAINER_NAME=team_web",
+            "APP_conf=<config-map app/conf>",
             "PASSWORD=<secret db/password>",
             "APP_<config-map app/*>"
         ])
@@ -264,6 +265,50 @@ spec:
     let [one] = rendered(&["-f", "-", "--engine-api", "1.43"], manifest).try_into().unwrap();
     assert_eq!(one["body"]["NetworkingConfig"], json!({ "EndpointsConfig": { "a": {} } }));
     assert_eq!(one["connect"], json!([{ "network": "b", "endpoint": {} }]));
+}
+
+#[test]
+fn a_host_policy_is_applied_where_it_is_given_and_an_empty_one_is_closed() {
+    let files = Files::new("policy");
+    let manifest = "
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata: {name: web}
+spec:
+  container:
+    image: app
+    privileged: true
+    binds: ['/srv/data:/mnt']
+    ports: [{containerPort: 80, hostPort: 8080}]
+  configFile: {content: x}
+";
+    assert_eq!(rendered(&["-f", "-"], manifest).len(), 1);
+    let closed = files.put("closed.yaml", "");
+    let told = refused(&["-f", "-", "--host-policy", &closed], manifest);
+    let fields: Vec<_> = told.iter().filter_map(|line| line.split(": ").nth(2)).collect();
+    assert_eq!(
+        fields,
+        [
+            "spec.container.privileged",
+            "spec.container.binds[0]",
+            "spec.container.ports[0].hostPort"
+        ],
+        "{told:#?}"
+    );
+    assert!(told[0].contains("not allowed by host policy"), "{told:?}");
+    let open = files.put(
+        "open.yaml",
+        "policy:\n  namespaces:\n    team:\n      privileged: true\n      bindPrefixes: [/srv]\n      \
+         hostPorts: ['8000-8999']\n",
+    );
+    assert_eq!(rendered(&["-f", "-", "-n", "team", "--host-policy", &open], manifest).len(), 1);
+    refused(&["-f", "-", "--host-policy", &open], manifest);
+    let wrong = files.put("wrong.yaml", "policy:\n  default:\n    privilegd: true\n");
+    let told = refused(&["-f", "-", "--host-policy", &wrong], manifest).concat();
+    assert!(
+        told.contains("wrong.yaml") && told.contains("privilegd") && told.contains('3'),
+        "{told}"
+    );
 }
 
 #[test]

@@ -89,6 +89,11 @@ use super::resources::Resources;
         .message("container.memorySwap needs resources.limits.memory")
         .field_path(".container.memorySwap"),
     validation = Rule::new(
+        "has(self.template) || !has(self.container) || !has(self.container.oomKillDisable) || !self.container.oomKillDisable \
+         || (has(self.resources) && has(self.resources.limits) && has(self.resources.limits.memory))")
+        .message("container.oomKillDisable needs resources.limits.memory: without a limit the whole host is at stake")
+        .field_path(".container.oomKillDisable"),
+    validation = Rule::new(
         format!("!has(self.container) || !has(self.container.memorySwap) || !has(self.resources) || !has(self.resources.limits) \
          || !has(self.resources.limits.memory) || string(self.container.memorySwap) == '-1' || {}",
          quantity_rules::no_less_than("self.container.memorySwap", "self.resources.limits.memory")))

@@ -1,6 +1,6 @@
 //! Logs: to standard error, as text for people or JSON for machines.
 
-use std::io::stderr;
+use std::io::{IsTerminal, stderr};
 
 use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
@@ -29,7 +29,10 @@ pub enum Format {
 /// Sends the logs of this process to standard error. A second call changes nothing.
 pub fn init(options: &Options) {
     let Options { log_format, log_level } = options;
-    let builder = tracing_subscriber::fmt().with_writer(stderr).with_env_filter(log_level.clone());
+    let builder = tracing_subscriber::fmt()
+        .with_writer(stderr)
+        .with_ansi(stderr().is_terminal())
+        .with_env_filter(log_level.clone());
     // Refused only where a subscriber is in place, as in tests that share a process.
     let _ = match log_format {
         Format::Text => builder.with_target(false).try_init(),

@@ -22,6 +22,12 @@ pub fn limit(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults)
     host.memory_swappiness = container.memory_swappiness;
     host.oom_score_adj = container.oom_score_adj.map(i64::from).filter(|score| *score != 0);
     host.oom_kill_disable = container.oom_kill_disable.filter(|disabled| *disabled);
+    if host.oom_kill_disable.is_some() && host.memory.is_none() {
+        faults.add(
+            "spec.container.oomKillDisable",
+            "container.oomKillDisable needs resources.limits.memory: without a limit the whole host is at stake",
+        );
+    }
     host.cpuset_cpus = text(container.cpuset_cpus.as_ref());
     host.cpuset_mems = text(container.cpuset_mems.as_ref());
     quota(run, host, faults);

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 
 use crate::api::WorkspaceRunSpec;
 use crate::api::field_error::FieldError;
-use crate::api::grammar::ContainerName;
+use crate::api::grammar::{AbsolutePath, ContainerName};
 use crate::api::names;
 use crate::docker::{ApiVersion, CreateBody, EndpointSettings, HostConfig};
 
 use faults::Faults;
+pub use mounts::CONFIG_FILE;
 
 /// What a container is made from.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,9 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
     let run = intent.run;
     let mut faults = Faults::new(intent.engine);
     let name = name(intent, &mut faults);
+    if let Some(directory) = run.container.directory.as_deref().filter(|d| !d.is_empty()) {
+        faults.parse::<AbsolutePath>("spec.container.directory", directory);
+    }
     let mut host = HostConfig::default();
     let (networking, mac_address, connect) =
         network::attach(&run.container, &mut host, &mut faults);
@@ -75,8 +79,8 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
 
 /// The Workspace's directory on its host.
 pub fn directory(run: &WorkspaceRunSpec, root: &str) -> String {
-    match &run.container.directory {
-        Some(directory) => directory.clone(),
+    match run.container.directory.as_deref().filter(|directory| !directory.is_empty()) {
+        Some(directory) => directory.trim_end_matches('/').to_owned(),
         None => {
             let (workspace, root) = (&run.workspace, root.trim_end_matches('/'));
             let uid = names::short_uid(&workspace.uid);

@@ -7,7 +7,7 @@ use super::{Intent, directory};
 use crate::api::WorkspaceRunSpec;
 use crate::api::container::{BindOptions, Mount, MountType, TmpfsOptions, VolumeOptions};
 use crate::api::grammar::{AbsolutePath, Bind};
-use crate::api::names::{ENGINE_VOLUME_PREFIX, engine_volume};
+use crate::api::names::{ENGINE_VOLUME_PREFIX, PREFIX, engine_volume};
 use crate::docker::{self, ApiVersion, Empty, HostConfig};
 
 /// The config file's name in the Workspace's directory.
@@ -171,6 +171,14 @@ fn volume_options(
     faults: &mut Faults,
 ) -> docker::VolumeOptions {
     let subpath = options.subpath.clone().filter(|subpath| !subpath.is_empty());
+    for key in options.labels.iter().flat_map(BTreeMap::keys) {
+        if key.is_empty() || key.starts_with(PREFIX) {
+            faults.add(
+                format!("{path}.volumeOptions.labels[{key}]"),
+                "a label key may be neither empty nor begin with kibotos.dev/",
+            );
+        }
+    }
     let at = format!("{path}.volumeOptions.subpath");
     faults.needs(at, subpath.is_some(), ApiVersion::v1(45), "26");
     docker::VolumeOptions {

@@ -133,6 +133,9 @@ fn names(container: &Container, host: &mut HostConfig) {
 
 fn endpoint(i: usize, network: &NetworkAttachment, faults: &mut Faults) -> EndpointSettings {
     let at = |field: &str| format!("spec.container.networks[{i}].{field}");
+    if network.name.is_empty() || ["host", "none"].contains(&network.name.as_str()) {
+        faults.add(at("name"), "must be a network's name; for host and none use networkMode");
+    }
     let mac_address = text(network.mac_address.as_ref());
     faults.needs(at("macAddress"), mac_address.is_some(), MANY_NETWORKS, "25");
     let priority = network.gw_priority.map(i64::from).filter(|priority| *priority != 0);

@@ -315,9 +315,11 @@ fn every_further_field_of_the_host_config() {
         json!({ "runtime": "runsc", "cgroupParent": "/x" }),
         json!({ "Runtime": "runsc", "CgroupParent": "/x" }),
     );
-    host(
-        json!({ "oomScoreAdj": -500, "oomKillDisable": true }),
-        json!({ "OomScoreAdj": -500, "OomKillDisable": true }),
+    host(json!({ "oomScoreAdj": -500 }), json!({ "OomScoreAdj": -500 }));
+    row(
+        json!({ "oomKillDisable": true }),
+        json!({ "resources": { "limits": { "memory": "6Mi" } } }),
+        json!({ "HostConfig": { "OomKillDisable": true, "Memory": 6_291_456 } }),
     );
     host(json!({ "annotations": { "a": "b" } }), json!({ "Annotations": { "a": "b" } }));
     let (rate, sent) =

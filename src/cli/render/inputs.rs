@@ -6,6 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Options;
+use crate::agent::config::{AgentConfig, ConfigError};
+use crate::agent::policy::HostPolicy;
 use crate::api::TemplateRevisionSpec;
 use crate::api::crds;
 use crate::api::field_error::FieldError;
@@ -23,6 +25,8 @@ pub struct Inputs {
     pub defaults: BTreeMap<String, String>,
     /// Secrets and ConfigMaps.
     pub sources: Sources,
+    /// What the host allows, where it was given.
+    pub policy: Option<HostPolicy>,
     /// The schemas of our kinds.
     pub schemas: BTreeMap<String, Value>,
 }
@@ -60,6 +64,14 @@ impl Inputs {
         }
         for (name, file) in &options.secret {
             inputs.sources.secrets.insert(name.clone(), data(file, "Secret")?);
+        }
+        if let Some(file) = &options.host_policy {
+            let config = AgentConfig::parse(&manifest::read_text(file)?);
+            let told = |error: ConfigError| Error::Wrong {
+                file: file.display().to_string(),
+                message: error.to_string(),
+            };
+            inputs.policy = Some(config.map_err(told)?.policy);
         }
         for (name, file) in &options.config_map {
             inputs.sources.config_maps.insert(name.clone(), data(file, "ConfigMap")?);

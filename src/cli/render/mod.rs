@@ -47,6 +47,10 @@ pub struct Options {
     /// Data of a ConfigMap: a manifest, or lines KEY=VALUE; may be given more than once.
     #[arg(long, value_name = "NAME=FILE", value_parser = name_and_file, env = "KIBOTOS_CONFIG_MAP")]
     config_map: Vec<(String, PathBuf)>,
+    /// Host policy to judge by, an agent.yaml; an empty file is the closed default. Without it none
+    /// is applied: the host's own decides later.
+    #[arg(long, value_name = "FILE", env = "KIBOTOS_HOST_POLICY")]
+    host_policy: Option<PathBuf>,
     /// The agent's root on the host.
     #[arg(long, value_name = "DIR", default_value = "/var/lib/kibotos", env = "KIBOTOS_ROOT")]
     root: String,
@@ -117,8 +121,9 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
         match workspace::render(document, options, &inputs) {
             Ok(rendered) => found.extend(rendered),
-            Err(errors) => {
+            Err(mut errors) => {
                 wrong += 1;
+                errors.sort_by_key(|error| document.line(&error.path));
                 for error in errors {
                     writeln!(stderr, "{}", located(document, &error))?;
                 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::inputs::Inputs;
 use super::{Connect, Options, Rendered};
-use crate::agent::container::{self, Intent};
+use crate::agent::container::{self, Create, Intent};
+use crate::agent::policy::{self, Context};
 use crate::api::container::{Container, EnvVarSource};
 use crate::api::field_error::FieldError;
 use crate::api::names;
@@ -77,11 +78,6 @@ fn translate(
         // Uids and versions that only the cluster knows enter the hash.
         SPEC_HASH.clone_into(&mut resolved.run.spec_hash);
     }
-    if resolved.run.container.directory.is_none() {
-        let WorkspaceRef { namespace, name, .. } = workspace;
-        let root = options.root.trim_end_matches('/');
-        resolved.run.container.directory = Some(format!("{root}/{namespace}_{name}_<uid8>"));
-    }
     let secret = text(&resolved.secret)?;
     let intent = Intent {
         run: &resolved.run,
@@ -91,6 +87,14 @@ fn translate(
         engine: options.engine_api,
     };
     let mut create = container::create_body(&intent)?;
+    if let Some(policy) = &inputs.policy {
+        let context = Context { run: &resolved.run, root: &options.root, sockets: &[] };
+        let refused = policy::check(&create, &context, &policy.governing(&workspace.namespace));
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+    }
+    name_uid(&mut create, &resolved.run.container);
     create.body.env.extend(unknown.whole);
     let connect = create.connect.into_iter();
     Ok(Rendered {
@@ -99,6 +103,15 @@ fn translate(
         body: create.body,
         connect: connect.map(|(network, endpoint)| Connect { network, endpoint }).collect(),
     })
+}
+
+/// Writes `<uid8>` for the part of the uid that the Workspace's directory bears.
+fn name_uid(create: &mut Create, container: &Container) {
+    let binds = create.body.host_config.binds.as_mut();
+    // The config file's bind is the first, and in the agent's own directory if none is named.
+    if let (Some(first), None) = (binds.and_then(|b| b.first_mut()), &container.directory) {
+        *first = first.replacen(names::short_uid(WORKSPACE_UID), "<uid8>", 1);
+    }
 }
 
 /// The revision that a Workspace names, or its Template's default.

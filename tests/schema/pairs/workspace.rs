@@ -221,7 +221,16 @@ fn memory_swap() -> Vec<Pair> {
     let limits = |memory, swap| {
         fields([("spec.resources.limits.memory", memory), ("spec.container.memorySwap", swap)])
     };
+    let oom = "container.oomKillDisable needs resources.limits.memory: without a limit the whole host is at stake";
     vec![
+        Pair::on(KINDS, "spec", rule(oom))
+            .field("spec.container.oomKillDisable")
+            .refuse_fields(fields([("spec.container.oomKillDisable", json!(true))]))
+            .accept_fields(fields([("spec.container.oomKillDisable", json!(false))]))
+            .accept_fields(fields([
+                ("spec.container.oomKillDisable", json!(true)),
+                ("spec.resources.limits.memory", json!("6Mi")),
+            ])),
         Pair::on(KINDS, "spec", rule("container.memorySwap needs resources.limits.memory"))
             .field("spec.container.memorySwap")
             .refuse_fields(fields([("spec.container.memorySwap", json!("1Gi"))]))
