@@ -80,7 +80,7 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
 /// The Workspace's directory on its host.
 pub fn directory(run: &WorkspaceRunSpec, root: &str) -> String {
     match run.container.directory.as_deref().filter(|directory| !directory.is_empty()) {
-        Some(directory) => directory.trim_end_matches('/').to_owned(),
+        Some(directory) => directory.to_owned(),
         None => {
             let (workspace, root) = (&run.workspace, root.trim_end_matches('/'));
             let uid = names::short_uid(&workspace.uid);
