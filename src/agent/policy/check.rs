@@ -60,7 +60,8 @@ pub fn check(create: &Create, context: &Context<'_>, governing: &Governing<'_>) 
 }
 
 fn container_directory(context: &Context<'_>, refusals: &mut Refusals<'_>) {
-    let Some(directory) = &context.run.container.directory else { return };
+    let said = context.run.container.directory.as_deref();
+    let Some(directory) = said.filter(|directory| !directory.is_empty()) else { return };
     let at = "spec.container.directory";
     let path = match directory.parse::<HostPath>() {
         Ok(path) => path,

@@ -242,7 +242,6 @@ fn a_directory_of_ones_own_must_be_under_an_allowed_one() {
         ("/data/apps/../x", "directoryPrefixes: [/data/apps]", false),
         ("/data/apps/x", "bindPrefixes: [/data/apps]", false),
         ("/", "directoryPrefixes: [/]", false),
-        ("", "directoryPrefixes: [/]", false),
         ("/run", "directoryPrefixes: [/]", false),
         ("/run", "{directoryPrefixes: [/], dockerSocket: true}", true),
     ] {
