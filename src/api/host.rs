@@ -83,7 +83,6 @@ pub struct HostStatus {
     /// The engine's storage driver, e.g. `overlay2`.
     pub storage_driver: Option<String>,
     /// Id of the machine's present boot.
-    #[serde(rename = "bootID")]
     pub boot_id: Option<String>,
     /// How many containers there are.
     pub containers: Option<ContainerCounts>,

@@ -28,15 +28,14 @@ use super::workspace::{ResolvedImage, ResolvedTemplate};
     printcolumn(name = "Deleted", type_ = "date", json_path = ".spec.deletedAt"),
     printcolumn(name = "Host", type_ = "string", priority = 1, json_path = ".spec.hostName"),
     printcolumn(name = "Image", type_ = "string", priority = 1, json_path = ".spec.image.name"),
-    validation = Rule::new("self.metadata.name == self.spec.workspaceUID")
-        .message("metadata.name must be spec.workspaceUID"),
+    validation = Rule::new("self.metadata.name == self.spec.workspaceUid")
+        .message("metadata.name must be spec.workspaceUid"),
 )]
 #[x_kube(validation = Rule::new("self == oldSelf").message("a WorkspaceRecord is immutable"))]
 pub struct WorkspaceRecordSpec {
     /// Name the Workspace had, in this namespace.
     pub workspace_name: String,
     /// Uid the Workspace had.
-    #[serde(rename = "workspaceUID")]
     #[schemars(length(max = 253))]
     pub workspace_uid: String,
     /// Always `Deleted`.

@@ -226,7 +226,6 @@ pub struct WorkspaceRunStatus {
     /// Name of the container.
     pub container_name: Option<String>,
     /// Id of the image on the engine.
-    #[serde(rename = "imageID")]
     pub image_id: Option<String>,
     /// Digest of the image in the registry.
     pub image_digest: Option<String>,

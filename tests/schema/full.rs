@@ -99,7 +99,7 @@ impl Variant {
         let name = format!("{tag}-{}", self.letter);
         match self.kind {
             Kind::TemplateRevision => manifest["spec"]["templateName"] = json!(tag),
-            Kind::WorkspaceRecord => manifest["spec"]["workspaceUID"] = json!(name),
+            Kind::WorkspaceRecord => manifest["spec"]["workspaceUid"] = json!(name),
             _ => (),
         }
         manifest["metadata"]["name"] = json!(name);

@@ -97,7 +97,7 @@ impl Kind {
                 tag.to_owned(),
                 json!({
                     "workspaceName": "web",
-                    "workspaceUID": tag,
+                    "workspaceUid": tag,
                     "runGeneration": 3,
                     "createdAt": "2026-01-02T03:04:05Z",
                     "deletedAt": "2026-02-03T04:05:06Z",

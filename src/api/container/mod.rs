@@ -156,8 +156,9 @@ pub struct Container {
     pub ports: Option<Vec<ContainerPort>>,
     /// Whether the engine publishes every exposed port on a free port of the host.
     pub publish_all_ports: Option<bool>,
-    /// Networks of the host's engine that the container joins, the first being its default route.
-    /// Unset: the network that `networkMode` names.
+    /// Networks of the host's engine that the container joins. Which of them is its default route
+    /// the engine decides, by `gwPriority` where it knows that. Unset: the network that
+    /// `networkMode` names.
     #[schemars(length(max = 64))]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub networks: Option<Vec<NetworkAttachment>>,

@@ -124,15 +124,15 @@ fn task() -> Vec<Pair> {
 fn record() -> Vec<Pair> {
     let kinds = &[WorkspaceRecord];
     let named = |uid: &str, name: &str| {
-        fields([("spec.workspaceUID", json!(uid)), ("metadata.name", json!(name))])
+        fields([("spec.workspaceUid", json!(uid)), ("metadata.name", json!(name))])
     };
     let long = "a".repeat(253);
     vec![
         Pair::choice(kinds, "spec.phase", &["Deleted"]),
-        Pair::on(kinds, "", rule("metadata.name must be spec.workspaceUID"))
+        Pair::on(kinds, "", rule("metadata.name must be spec.workspaceUid"))
             .refuse_fields(named("u-1", "u-2"))
             .accept_fields(named("u-1", "u-1")),
-        Pair::on(kinds, "spec.workspaceUID", Bound::MaxLength(253))
+        Pair::on(kinds, "spec.workspaceUid", Bound::MaxLength(253))
             .refuse(text(254))
             .accept_fields(named(&long, &long)),
         Pair::on(kinds, "spec", rule("a WorkspaceRecord is immutable"))
