@@ -9,7 +9,9 @@
 //! | [`controller`] | from what a user declares to the runs that hosts get |
 //! | [`agent`] | from a run to what a host's engine is sent |
 //! | [`docker`] | Docker's own words; knows no kind of ours |
+//! | [`import`] | from what runs in Docker already to Workspaces |
 //! | [`schema`] | structural schemas: what fits one and what does not |
+//! | [`yaml`] | YAML that every reader takes for the same |
 //! | [`cli`] | the subcommands, one file each |
 //! | [`runtime`] | what every subcommand needs and knows no kind of ours: telemetry |
 //!
@@ -22,5 +24,7 @@ pub mod api;
 pub mod cli;
 pub mod controller;
 pub mod docker;
+pub mod import;
 pub mod runtime;
 pub mod schema;
+pub mod yaml;

@@ -54,9 +54,15 @@ const EFFECTS: [&str; 12] = [
 
 #[test]
 fn what_decides_is_pure() {
-    for below in
-        ["api", "docker", "schema", "controller/workspace", "agent/container", "agent/policy"]
-    {
+    for below in [
+        "api",
+        "docker",
+        "schema",
+        "controller/workspace",
+        "agent/container",
+        "agent/policy",
+        "import",
+    ] {
         none_has(below, &EFFECTS);
     }
 }

@@ -21,6 +21,7 @@ mod errors_given;
 mod examples;
 mod fixture;
 mod house;
+mod import;
 mod kubectl;
 mod policy;
 mod render;

@@ -9,6 +9,7 @@ use clap::Args;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::api::crds;
+use crate::yaml;
 
 /// What `kibotos crds` takes.
 #[derive(Debug, Args)]
@@ -43,5 +44,5 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 
 /// One definition as YAML that a YAML 1.1 reader, as Kubernetes' is, takes for the same.
 fn yaml(crd: &CustomResourceDefinition) -> Result<String, Box<dyn Error>> {
-    Ok(serde_saphyr::to_string(crd)?)
+    Ok(yaml::to_string(&serde_json::to_value(crd)?)?)
 }

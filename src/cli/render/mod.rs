@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::manifest::{self, Document};
 use crate::api::field_error::FieldError;
 use crate::docker::{ApiVersion, CreateBody, EndpointSettings};
+use crate::yaml;
 use inputs::Inputs;
 
 /// What `kibotos render` takes.
@@ -147,7 +148,9 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 fn print(out: &mut impl Write, rendered: &Rendered, output: Output) -> Result<(), Box<dyn Error>> {
     match output {
         Output::Json => writeln!(out, "{}", serde_json::to_string_pretty(rendered)?)?,
-        Output::Yaml => writeln!(out, "---\n{}", serde_saphyr::to_string(rendered)?.trim_end())?,
+        Output::Yaml => {
+            writeln!(out, "---\n{}", yaml::to_string(&serde_json::to_value(rendered)?)?.trim_end())?
+        }
     }
     Ok(())
 }

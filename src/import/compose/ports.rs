@@ -1,0 +1,112 @@
+//! `ports` and `expose`.
+
+use serde_json::Value;
+
+use super::service::Draft;
+use super::value::{Node, scalar};
+use crate::import::notes::Notes;
+
+/// The ports, exposed and published.
+pub fn read(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
+    for (at, text) in node.texts("expose", notes) {
+        let (numbers, protocol) = text.split_once('/').unwrap_or((text.as_str(), "tcp"));
+        match range(numbers) {
+            Some(numbers) => {
+                for number in numbers {
+                    draft.member(
+                        "ExposedPorts",
+                        &format!("{number}/{}", protocol.to_lowercase()),
+                        &at,
+                    );
+                }
+            }
+            None => notes.error_at(at, format!("{text:?} is no port and no range of ports")),
+        }
+    }
+    for (at, item) in node.list("ports") {
+        match &item {
+            Value::Object(_) => long(&at, &item, draft, notes),
+            short => {
+                let Some(text) = scalar(&at, short, notes) else { continue };
+                if let Err(error) = published(&at, &text, draft) {
+                    notes.error_at(at, error);
+                }
+            }
+        }
+    }
+}
+
+fn long(at: &str, item: &Value, draft: &mut Draft, notes: &mut Notes) {
+    let mut node = Node::new(at.to_owned(), item);
+    let target = node.text("target", notes).unwrap_or_default();
+    let host = node.text("published", notes).unwrap_or_default();
+    let ip = node.text("host_ip", notes).unwrap_or_default();
+    let protocol = node.text("protocol", notes).unwrap_or_else(|| "tcp".to_owned());
+    // Both are how a port is published in a swarm, and a name for people.
+    for hint in ["mode", "name", "app_protocol"] {
+        node.take(hint);
+    }
+    node.finish(notes);
+    if let Err(error) = pair(at, &ip, &host, &target, &protocol, draft) {
+        notes.error_at(at, error);
+    }
+}
+
+/// `[[IP:][HOST]:]CONTAINER[/PROTOCOL]`, each port one or a range.
+fn published(at: &str, text: &str, draft: &mut Draft) -> Result<(), String> {
+    let (rest, protocol) = text.split_once('/').unwrap_or((text, "tcp"));
+    let (front, target) = rest.rsplit_once(':').unwrap_or(("", rest));
+    let (ip, host) = match front.rsplit_once(':') {
+        Some((ip, host)) => (ip, host),
+        None if front.contains('.') || front.starts_with('[') => (front, ""),
+        None => ("", front),
+    };
+    let ip = ip.strip_prefix('[').and_then(|ip| ip.strip_suffix(']')).unwrap_or(ip);
+    pair(at, ip, host, target, protocol, draft)
+}
+
+fn pair(
+    at: &str,
+    ip: &str,
+    host: &str,
+    target: &str,
+    protocol: &str,
+    draft: &mut Draft,
+) -> Result<(), String> {
+    let wrong = |text: &str| format!("{text:?} is no port and no range of ports");
+    let targets = range(target).ok_or_else(|| wrong(target))?;
+    let protocol = protocol.to_lowercase();
+    let key = |target: u16| format!("{target}/{protocol}");
+    if host.is_empty() {
+        for target in targets {
+            draft.publish(&key(target), at, ip, "");
+        }
+        return Ok(());
+    }
+    let hosts = range(host).ok_or_else(|| wrong(host))?;
+    if targets.len() == 1 && hosts.len() > 1 {
+        // One port, on any of the range: an engine picks, and the translation says so.
+        for target in targets {
+            draft.publish(&key(target), at, ip, host);
+        }
+        return Ok(());
+    }
+    if targets.len() != hosts.len() {
+        return Err(format!("{host} and {target} have not as many ports each"));
+    }
+    for (host, target) in hosts.zip(targets) {
+        draft.publish(&key(target), at, ip, &host.to_string());
+    }
+    Ok(())
+}
+
+fn range(text: &str) -> Option<std::ops::RangeInclusive<u16>> {
+    let port = |text: &str| text.parse::<u16>().ok().filter(|port| *port > 0);
+    match text.split_once('-') {
+        None => port(text).map(|port| port..=port),
+        Some((first, last)) => {
+            let (first, last) = (port(first)?, port(last)?);
+            (first <= last).then_some(first..=last)
+        }
+    }
+}
