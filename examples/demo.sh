@@ -34,7 +34,7 @@ clean() {
 }
 
 tools=$(bash tests/cluster/tools.sh)
-cargo build --locked --quiet
+cargo build --locked
 
 say "A Kubernetes API server, for this demo alone."
 state=${TMPDIR:-/tmp}/kibotos-api-demo-$$

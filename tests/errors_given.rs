@@ -311,6 +311,9 @@ fn every_case_is_in_the_table_once() {
 #[test]
 fn what_is_not_caught_here_says_why() {
     for (id, caught) in table() {
+        if let Agent(reason, _) = &caught {
+            assert!(Reason::ALL.contains(reason), "{id}");
+        }
         if let Unsayable(why) | Meant(why) | Agent(_, why) = caught {
             assert!(why.len() > 10, "{id}");
         }

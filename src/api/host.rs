@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
 use super::resources::HostResources;
+use super::selector::Selector;
+use crate::api::field_describes;
 
 /// What an admin wants of a Host.
 #[skip_serializing_none]
@@ -40,6 +42,7 @@ pub struct HostSpec {
     #[serde(default)]
     pub mode: HostMode,
     /// Labels of the namespaces whose Workspaces may run here. Unset: all.
+    #[schemars(with = "Option<Selector>")]
     pub namespace_selector: Option<LabelSelector>,
     /// The most that placement gives away here; of this and what the host reports the lesser counts.
     pub capacity: Option<HostResources>,
@@ -47,6 +50,7 @@ pub struct HostSpec {
 
 /// What a Host takes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum HostMode {
     /// New runs.
     #[default]

@@ -21,10 +21,11 @@ pub mod field_error;
 pub mod grammar;
 pub mod host;
 pub mod names;
-mod quantity_rules;
+pub(crate) mod quantity_rules;
 pub mod reason;
 pub mod reference;
 pub mod resources;
+mod selector;
 pub mod storage_pool;
 pub mod template;
 pub mod volume;
@@ -48,6 +49,12 @@ pub use volume_task::{VolumeTask, VolumeTaskSpec, VolumeTaskStatus};
 pub use workspace::{Workspace, WorkspaceSpec, WorkspaceStatus};
 pub use workspace_record::{WorkspaceRecord, WorkspaceRecordSpec};
 pub use workspace_run::{WorkspaceRun, WorkspaceRunSpec, WorkspaceRunStatus};
+
+/// Leaves the description of an enum to the fields that have it: what a type says of itself would
+/// else stand in `kubectl explain` in place of what a field says.
+fn field_describes(schema: &mut schemars::Schema) {
+    schema.remove("description");
+}
 
 /// The API group of all kinds.
 pub const GROUP: &str = "kibotos.dev";

@@ -13,6 +13,12 @@ fn compare(value: &str, how: &str, with: &str) -> String {
     format!("quantity(string({value})).compareTo(quantity({with})) {how} 0")
 }
 
+/// A whole number of bytes, as far as its text tells: no thousandths, no fraction of one byte.
+pub const WHOLE_BYTES: &str = "!string(self).matches(r'([mun]|^[+-]?[0-9]*[.][0-9]*[1-9][0-9]*)$')";
+/// What a user is told who wrote Docker's `512m`.
+pub const WHOLE_BYTES_MESSAGE: &str =
+    "must be whole bytes: Docker's 512m is 512Mi here, where m is a thousandth";
+
 /// At least `least`, a quantity.
 pub fn at_least(least: &str) -> String {
     format!("{} || {}", unfit("self"), compare("self", ">=", &format!("'{least}'")))

@@ -7,6 +7,8 @@ use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::selector::Selector;
+
 /// What an admin says of a StoragePool.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, CustomResource, KubeSchema)]
@@ -33,6 +35,7 @@ pub struct StoragePoolSpec {
     /// Options of the driver for each volume, e.g. `type: nfs`.
     pub driver_options: Option<BTreeMap<String, String>>,
     /// Labels of the Hosts that reach the pool. Unset: all.
+    #[schemars(with = "Option<Selector>")]
     pub host_selector: Option<LabelSelector>,
     /// Whether every one of those Hosts sees the same data. Default false: the data is on the host
     /// that first used it.

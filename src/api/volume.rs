@@ -9,6 +9,7 @@ use serde_with::skip_serializing_none;
 use super::grammar::{HostName, ObjectName, Quantity, RawQuantity};
 use super::names::LOCAL_POOL;
 use super::quantity_rules;
+use crate::api::field_describes;
 
 /// What a user wants of a Volume.
 #[skip_serializing_none]
@@ -52,7 +53,7 @@ pub struct VolumeSpec {
     /// Its size, e.g. `10Gi`, where the driver can bound it; may grow, never shrink. Unset:
     /// unbounded.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// StoragePool that holds the data. Default `local`: the disk of one host. Immutable.
@@ -97,6 +98,7 @@ pub struct VolumeStatus {
 
 /// Where a Volume is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum VolumePhase {
     /// Something is missing, e.g. its StoragePool.
     Pending,

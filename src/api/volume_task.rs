@@ -8,6 +8,7 @@ use serde_with::skip_serializing_none;
 
 use super::grammar::Moment;
 use super::reference::VolumeRef;
+use crate::api::field_describes;
 
 /// What the controller wants done with a volume's data.
 #[skip_serializing_none]
@@ -40,6 +41,7 @@ pub struct VolumeTaskSpec {
 
 /// What is done with a volume's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum VolumeAction {
     /// It is removed.
     Remove,
@@ -65,6 +67,7 @@ pub struct VolumeTaskStatus {
 
 /// Where a VolumeTask is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum VolumeTaskPhase {
     /// Not begun.
     Pending,

@@ -15,6 +15,8 @@ use super::names::{DEFAULT_CONFIG_PATH, DEFAULT_MOUNT_PATH};
 use super::quantity_rules;
 use super::reference::{KeyRef, LocalRef, RunRef};
 use super::resources::Resources;
+use super::selector::Selector;
+use crate::api::field_describes;
 
 /// What a user wants of a Workspace.
 #[skip_serializing_none]
@@ -141,6 +143,7 @@ pub struct WorkspaceSpec {
 
 /// Whether a Workspace should run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum PowerState {
     /// It should.
     #[default]
@@ -171,7 +174,7 @@ pub struct WritableLayer {
     /// Its size in bytes, e.g. `10Gi`, where the host's storage driver can bound it
     /// (StorageOpt.size). Unset: unbounded.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// How long it is kept: `UntilRecreated` (default, as Docker does) keeps it over stop and
@@ -183,6 +186,7 @@ pub struct WritableLayer {
 
 /// How long a writable layer is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum Retention {
     /// As long as its container.
     #[default]
@@ -223,7 +227,7 @@ pub struct WorkspaceVolume {
     pub name: Option<String>,
     /// Size of the Volume to create, e.g. `10Gi`. Unset: unbounded. Immutable while mode is Create.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// StoragePool of the Volume to create. Unset: `local`, the host's own disk. Immutable while
@@ -258,6 +262,7 @@ fn default_mount_path() -> String {
 
 /// How a Workspace comes by a Volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum VolumeMode {
     /// It is made.
     #[default]
@@ -270,6 +275,7 @@ pub enum VolumeMode {
 
 /// What becomes of a Volume when its Workspace is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum DeletionPolicy {
     /// It is deleted, with its data.
     Delete,
@@ -330,6 +336,7 @@ pub struct Lifetime {
 
 /// What happens when a lifetime is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum OnExpiry {
     /// The Workspace is stopped.
     #[default]
@@ -350,6 +357,7 @@ pub struct Placement {
     #[schemars(with = "Option<HostName>")]
     pub host_name: Option<String>,
     /// Labels of the Hosts it may run on. Unset: any.
+    #[schemars(with = "Option<Selector>")]
     pub host_selector: Option<LabelSelector>,
     /// What happens when its host is lost: `Wait` (default) waits for the host, `Move` starts
     /// it on another once the host's Lease, the grace and the stop grace are over. A host that only
@@ -362,6 +370,7 @@ pub struct Placement {
 
 /// What happens when a host is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum OnHostLoss {
     /// The Workspace waits for its host.
     #[default]
@@ -372,6 +381,7 @@ pub enum OnHostLoss {
 
 /// What a changed container spec does to a running Workspace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum UpdatePolicy {
     /// The container is replaced.
     #[default]
@@ -468,6 +478,7 @@ pub struct WorkspaceStatus {
 
 /// Where a Workspace is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum WorkspacePhase {
     /// To run for the first time.
     Creating,
@@ -489,6 +500,7 @@ pub enum WorkspacePhase {
 
 /// Whether what runs inside answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum Guest {
     /// The health check succeeds.
     Responding,

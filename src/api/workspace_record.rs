@@ -8,6 +8,7 @@ use serde_with::skip_serializing_none;
 
 use super::grammar::Moment;
 use super::workspace::{ResolvedImage, ResolvedTemplate};
+use crate::api::field_describes;
 
 /// What a deleted Workspace was, when and why it went, and what data was kept. Written once.
 #[skip_serializing_none]
@@ -69,6 +70,7 @@ pub struct WorkspaceRecordSpec {
 
 /// The phase of what is gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum RecordPhase {
     /// The Workspace is gone.
     #[default]

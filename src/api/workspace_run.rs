@@ -15,6 +15,7 @@ use super::resources::Resources;
 use super::workspace::{
     DeletionOptions, Guest, NetworkAddress, PublishedPort, StopPolicy, WritableLayer,
 };
+use crate::api::field_describes;
 
 /// What the controller wants of one run: fully resolved, bound to the Host whose namespace it is in.
 #[skip_serializing_none]
@@ -68,7 +69,7 @@ use super::workspace::{
     validation = Rule::new(
         "self.desired == oldSelf.desired || oldSelf.desired == 'Running' \
          || (oldSelf.desired == 'Stopped' && self.desired == 'Removed')")
-        .message("desired moves only from Running to Stopped to Removed").field_path(".desired"),
+        .message("desired moves only forward: Running, Stopped, Removed").field_path(".desired"),
     validation = Rule::new("self.container == oldSelf.container")
         .message("container is immutable: a change takes a new run").field_path(".container"),
     validation = Rule::new(
@@ -101,7 +102,7 @@ pub struct WorkspaceRunSpec {
     /// The generation that this run is if it starts.
     #[schemars(range(min = 1))]
     pub generation: i64,
-    /// What the agent drives at: `Running`, then `Stopped`, then `Removed`; never back.
+    /// What the agent drives at: `Running`, then `Stopped`, then `Removed`; never back, though a step may be left out.
     pub desired: DesiredState,
     /// What runs, resolved: template merged, Secrets by reference into the run's own Secret.
     pub container: Container,
@@ -141,6 +142,7 @@ pub struct WorkspaceRunSpec {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
+#[schemars(transform = field_describes)]
 pub enum DesiredState {
     /// Its container runs.
     Running,
@@ -266,6 +268,7 @@ pub struct WorkspaceRunStatus {
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum RunPhase {
     /// Not begun.
     Pending,
@@ -305,6 +308,7 @@ pub struct RunStep {
 
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum StepOutcome {
     /// It is under way.
     Started,

@@ -25,7 +25,8 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let all = crds::all()?;
     match out {
         Some(directory) => {
-            fs::create_dir_all(directory)?;
+            fs::create_dir_all(directory)
+                .map_err(|e| format!("make the directory {}: {e}", directory.display()))?;
             for crd in &all {
                 let file = directory.join(format!("{}.yaml", crd.spec.names.plural));
                 fs::write(&file, yaml(crd)?)

@@ -63,7 +63,8 @@ pub fn read(file: &Path) -> Result<Vec<Document>, Error> {
 
 /// All documents of a text that are not empty.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Document>, Error> {
-    let options = serde_saphyr::options! { with_snippet: false };
+    // As Kubernetes reads YAML: 0644 is octal, a key that stands twice is a mistake.
+    let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
     let nodes: Vec<Spanned<Node>> = serde_saphyr::from_multiple_with_options(text, options)
         .map_err(|e| Error::Parse { file: file.to_owned(), message: e.to_string() })?;
     let documents = nodes.into_iter().enumerate().filter(|(_, node)| node.value != Node::Null);
@@ -134,7 +135,9 @@ impl Node {
                     let value = node.value.into_value(line, below, lines);
                     (name, value)
                 };
-                Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
+                // As Kubernetes does: a null is as if the field were not there.
+                let fields = fields.into_iter().filter(|(_, node)| node.value != Self::Null);
+                Value::Object(fields.map(field).collect::<Map<_, _>>())
             }
         };
         lines.insert(path, line);
@@ -182,6 +185,14 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Node, E> {
+        // As Kubernetes reads it: 80.0 is 80.
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "whole, and within what a double tells apart"
+        )]
+        if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 {
+            return Ok(Node::Number((number as i64).into()));
+        }
         let number = Number::from_f64(number);
         number.map(Node::Number).ok_or_else(|| E::custom("a number must be finite"))
     }

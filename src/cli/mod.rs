@@ -6,6 +6,7 @@ mod manifest;
 mod render;
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -35,7 +36,7 @@ pub enum Command {
     Render(render::Options),
 }
 
-/// Runs one subcommand; a failure is logged with all its causes and makes the exit code 1.
+/// Runs one subcommand; a failure is told with all its causes and makes the exit code 1.
 pub fn run(command: Command) -> ExitCode {
     let outcome = match command {
         Command::Crds(options) => crds::run(&options),
@@ -44,11 +45,20 @@ pub fn run(command: Command) -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        // Who reads no further wants no more: `kibotos crds | head`.
+        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{}", chain(error.as_ref()));
+            // Not a log line: it is the answer, whatever the log level. If even that cannot be
+            // written, the exit code says it.
+            let _ = writeln!(io::stderr(), "error: {}", chain(error.as_ref()));
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    let io = error.downcast_ref::<io::Error>();
+    io.is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// An error and what caused it, in one line.

@@ -127,9 +127,9 @@ fn merging_lists() -> Vec<Merging> {
         ),
         workspace(
             "spec.container.mounts",
-            json!({ "target": "/a", "type": "volume", "source": "a" }),
+            json!({ "target": "/a", "type": "volume", "source": "vol-a" }),
             json!({ "target": "/b", "type": "tmpfs" }),
-            json!({ "target": "/a", "type": "volume", "source": "b" }),
+            json!({ "target": "/a", "type": "volume", "source": "vol-b" }),
             r#".spec.container.mounts[target="/a"].source"#,
         ),
         workspace(

@@ -38,6 +38,15 @@ impl Faults {
         self.quantity(path, quantity).map(|(value, _)| value)
     }
 
+    /// Whole bytes from a quantity; less than a byte is a mistake, not to be rounded.
+    pub fn bytes(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<i64> {
+        let (value, nanos) = self.quantity(path, quantity)?;
+        if nanos % 1_000_000_000 != 0 {
+            self.add(path, crate::api::quantity_rules::WHOLE_BYTES_MESSAGE);
+        }
+        Some(value)
+    }
+
     /// Billionths from a quantity, e.g. of a core.
     pub fn nanos(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<i128> {
         self.quantity(path, quantity).map(|(_, nanos)| nanos)

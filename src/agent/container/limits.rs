@@ -17,7 +17,7 @@ pub fn limit(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults)
     resources(run, host, faults);
     let container = &run.container;
     host.shm_size =
-        faults.whole("spec.container.shmSize", container.shm_size.as_ref()).filter(|n| *n != 0);
+        faults.bytes("spec.container.shmSize", container.shm_size.as_ref()).filter(|n| *n != 0);
     swap(run, host, faults);
     host.memory_swappiness = container.memory_swappiness;
     host.oom_score_adj = container.oom_score_adj.map(i64::from).filter(|score| *score != 0);
@@ -38,7 +38,7 @@ pub fn limit(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults)
         container.ulimits.as_ref().filter(|list| !list.is_empty()).map(|list| {
             list.iter().enumerate().map(|(i, limit)| ulimit(i, limit, faults)).collect()
         });
-    let size = faults.whole("spec.writableLayer.size", run.writable_layer.size.as_ref());
+    let size = faults.bytes("spec.writableLayer.size", run.writable_layer.size.as_ref());
     host.storage_opt = size.map(|bytes| [("size".to_owned(), bytes.to_string())].into());
 }
 
@@ -78,7 +78,7 @@ fn memory(
     quantity: Option<&crate::api::grammar::RawQuantity>,
     faults: &mut Faults,
 ) -> Option<i64> {
-    let bytes = faults.whole(path, quantity).filter(|bytes| *bytes != 0)?;
+    let bytes = faults.bytes(path, quantity).filter(|bytes| *bytes != 0)?;
     if bytes < LEAST_MEMORY {
         faults.add(path, "must be at least 6Mi: the engine takes no less");
     }
@@ -87,7 +87,7 @@ fn memory(
 
 fn swap(run: &WorkspaceRunSpec, host: &mut HostConfig, faults: &mut Faults) {
     let path = "spec.container.memorySwap";
-    host.memory_swap = faults.whole(path, run.container.memory_swap.as_ref()).filter(|n| *n != 0);
+    host.memory_swap = faults.bytes(path, run.container.memory_swap.as_ref()).filter(|n| *n != 0);
     match (host.memory_swap, host.memory) {
         (Some(swap), _) if swap < -1 => faults.add(path, "must be above 0, or -1 for swap without limit"),
         (Some(_), None) => faults.add(path, "container.memorySwap needs resources.limits.memory"),

@@ -185,6 +185,12 @@ fn check_mode(container: &Container, mode: Option<&str>, faults: &mut Faults) {
             "ports cannot be published with networkMode host, none or container:…; leave hostPort and publish out",
         );
     }
+    if (mode == "host" || mode == "none") && text(container.mac_address.as_ref()).is_some() {
+        faults.add(
+            "spec.container.macAddress",
+            "with networkMode host or none there is no address to set: leave macAddress out",
+        );
+    }
     let own_network = !ports.is_empty()
         || text(container.hostname.as_ref()).is_some()
         || text(container.mac_address.as_ref()).is_some()

@@ -3,7 +3,7 @@
 use super::faults::{Faults, entries, filled, text};
 use crate::api::Container;
 use crate::api::container::{CgroupnsMode, Device, HostNamespaceMode};
-use crate::api::grammar::AbsolutePath;
+use crate::api::grammar::DevicePath;
 use crate::docker::{DeviceMapping, DeviceRequest, HostConfig};
 
 /// Sets rights, namespaces, devices and kernel parameters.
@@ -63,8 +63,8 @@ fn devices(container: &Container, host: &mut HostConfig, faults: &mut Faults) {
 
 fn mapping(i: usize, device: &Device, faults: &mut Faults) -> DeviceMapping {
     let at = |field: &str| format!("spec.container.devices[{i}].{field}");
-    faults.parse::<AbsolutePath>(&at("pathOnHost"), &device.path_on_host);
-    faults.parse::<AbsolutePath>(&at("pathInContainer"), &device.path_in_container);
+    faults.parse::<DevicePath>(&at("pathOnHost"), &device.path_on_host);
+    faults.parse::<DevicePath>(&at("pathInContainer"), &device.path_in_container);
     DeviceMapping {
         path_on_host: device.path_on_host.clone(),
         path_in_container: device.path_in_container.clone(),

@@ -4,7 +4,7 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use crate::api::grammar::AbsolutePath;
+use crate::api::grammar::DevicePath;
 
 /// Weights and limits of block devices (Docker's Blkio fields).
 #[skip_serializing_none]
@@ -39,7 +39,7 @@ pub struct Blkio {
 #[serde(rename_all = "camelCase")]
 pub struct DeviceWeight {
     /// Path of the device on the host.
-    #[schemars(with = "AbsolutePath")]
+    #[schemars(with = "DevicePath")]
     pub path: String,
     /// Its weight, from 10 to 1000.
     #[schemars(range(min = 10, max = 1000))]
@@ -51,7 +51,7 @@ pub struct DeviceWeight {
 #[serde(rename_all = "camelCase")]
 pub struct DeviceRate {
     /// Path of the device on the host.
-    #[schemars(with = "AbsolutePath")]
+    #[schemars(with = "DevicePath")]
     pub path: String,
     /// Bytes or operations per second.
     #[schemars(range(min = 1))]

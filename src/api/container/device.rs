@@ -6,7 +6,7 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use crate::api::grammar::AbsolutePath;
+use crate::api::grammar::DevicePath;
 
 /// A device of the host that the container may use.
 #[skip_serializing_none]
@@ -15,10 +15,10 @@ use crate::api::grammar::AbsolutePath;
 pub struct Device {
     /// Path on the host, e.g. `/dev/ttyUSB0`; host policy must allow it. One that is missing is
     /// waited for.
-    #[schemars(with = "AbsolutePath")]
+    #[schemars(with = "DevicePath")]
     pub path_on_host: String,
     /// Path in the container.
-    #[schemars(with = "AbsolutePath")]
+    #[schemars(with = "DevicePath")]
     pub path_in_container: String,
     /// What the container may do: `r` read, `w` write, `m` make nodes. Default `rwm`.
     #[schemars(length(max = 3))]

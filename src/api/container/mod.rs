@@ -35,6 +35,7 @@ use super::grammar::{
     AbsolutePath, Bind, ContainerName, ImageReference, Quantity, RawQuantity, WorkingDir,
 };
 use super::quantity_rules;
+use crate::api::field_describes;
 
 /// What runs in a Workspace, in the words of Kubernetes and Docker.
 #[skip_serializing_none]
@@ -51,6 +52,9 @@ use super::quantity_rules;
          || !(self.networkMode in ['host', 'none'] || self.networkMode.startsWith('container:'))")
         .message("networks cannot be joined with networkMode host, none or container:…; leave one of the two out")
         .field_path(".networks"),
+    validation = Rule::new("!has(self.macAddress) || !has(self.networkMode) || !(self.networkMode in ['host', 'none'])")
+        .message("with networkMode host or none there is no address to set: leave macAddress out")
+        .field_path(".macAddress"),
     validation = Rule::new(
         "!has(self.networks) || self.networks.size() == 0 || !has(self.networkMode) \
          || self.networkMode in ['', 'default', 'host', 'none'] || self.networkMode.startsWith('container:') \
@@ -203,7 +207,7 @@ pub struct Container {
     pub read_only_root_filesystem: Option<bool>,
     /// Size of /dev/shm in bytes, e.g. `128Mi`. Unset: the engine's default.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub shm_size: Option<RawQuantity>,
 
@@ -259,12 +263,12 @@ pub struct Container {
 
     /// IPC namespace: `private`, `shareable`, `host`, `none` or `container:NAME`.
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self.matches('^(none|private|shareable|host|container:.+)$')")
+    #[x_kube(validation = Rule::new("self.matches('^(none|private|shareable|host|container:[A-Za-z0-9][A-Za-z0-9_.-]*)$')")
         .message("must be private, shareable, host, none or container:NAME"))]
     pub ipc_mode: Option<String>,
     /// PID namespace: `host` or `container:NAME`. Unset: the container's own.
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self.matches('^(host|container:.+)$')")
+    #[x_kube(validation = Rule::new("self.matches('^(host|container:[A-Za-z0-9][A-Za-z0-9_.-]*)$')")
         .message("must be host or container:NAME"))]
     pub pid_mode: Option<String>,
     /// UTS namespace (host name): `host`. Unset: the container's own.
@@ -287,7 +291,7 @@ pub struct Container {
 
     /// Memory and swap together in bytes, above `resources.limits.memory`; `-1` is no limit of swap.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::positive_or_minus_one())
+    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive_or_minus_one())
         .message("must be above 0, or -1 for swap without limit"))]
     pub memory_swap: Option<RawQuantity>,
     /// How eagerly the kernel swaps, from 0 to 100.
@@ -320,6 +324,7 @@ pub struct Container {
 
 /// When an image is pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = field_describes)]
 pub enum ImagePullPolicy {
     /// Before every run.
     Always,
@@ -332,6 +337,7 @@ pub enum ImagePullPolicy {
 /// A namespace that is either the container's own or the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = field_describes)]
 pub enum HostNamespaceMode {
     /// The host's.
     Host,
@@ -340,6 +346,7 @@ pub enum HostNamespaceMode {
 /// The container's cgroup namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = field_describes)]
 pub enum CgroupnsMode {
     /// The container's own.
     Private,
@@ -366,6 +373,7 @@ pub struct RestartPolicy {
 /// Docker's restart policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = field_describes)]
 pub enum RestartPolicyName {
     /// Not started again.
     No,
@@ -424,6 +432,7 @@ pub struct Ulimit {
 )]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names of setrlimit(2), which documents them")]
+#[schemars(transform = field_describes)]
 pub enum UlimitName {
     Core,
     Cpu,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use crate::api::field_describes;
 use crate::api::grammar::AbsolutePath;
 
 /// One mount, with every member of Docker's Mount.
@@ -18,7 +19,7 @@ use crate::api::grammar::AbsolutePath;
         "self.type == 'bind' ? has(self.source) && self.source.matches('^/[^[:cntrl:]]*$') && !self.source.matches('/[.][.](/|$)') \
          : self.type == 'tmpfs' ? !has(self.source) \
          : self.type == 'image' ? has(self.source) && self.source != '' \
-         : !has(self.source) || self.source.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*$')")
+         : !has(self.source) || self.source.matches('^([A-Za-z0-9][A-Za-z0-9_.-]+)?$')")
         .message("type bind needs an absolute path of the host without '..', type image an image, type volume a volume's name or nothing, type tmpfs nothing")
         .field_path(".source"),
     validation = Rule::new("self.type != 'volume' || !has(self.source) || !self.source.startsWith('kibotos-')")
@@ -61,6 +62,7 @@ pub struct Mount {
 /// The kinds of mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = field_describes)]
 pub enum MountType {
     /// A path of the host.
     Bind,
@@ -87,6 +89,7 @@ impl MountType {
 /// How strictly host and container must agree on what a mount holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = field_describes)]
 pub enum Consistency {
     /// The engine's default.
     Default,
@@ -133,6 +136,7 @@ pub struct BindOptions {
 /// Whether mounts made later on one side appear on the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = field_describes)]
 pub enum Propagation {
     /// Neither way.
     Private,

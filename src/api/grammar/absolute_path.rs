@@ -5,7 +5,7 @@ use super::schema::{Rule, matches};
 use super::text::text_type;
 
 /// An absolute path below `/`, written the one way that a path can be written: mount
-/// destinations, device paths, `container.directory`.
+/// destinations, `container.directory`.
 ///
 /// It starts with `/` and is not `/` itself; has no empty, `.` or `..` segment, no trailing `/`,
 /// no `:` (Docker's separator) and no control character; at most 1024 characters. So two equal
@@ -51,34 +51,43 @@ impl FromStr for AbsolutePath {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let wrong = |problem: &str| Err(Invalid::new(format!("{} {problem}", quoted(text))));
-        let Some(below) = text.strip_prefix('/') else {
-            return wrong("is not an absolute path: write one that starts with '/', such as /data");
-        };
-        check_length("a path", text, Self::MAX_CHARS)?;
-        if let Some(bad) = text.chars().find(|c| c.is_control()) {
-            return wrong(&format!("contains the control character {bad:?}"));
-        }
+        let text = clean(text)?;
         if text.contains(':') {
-            return wrong("contains ':', which separates the parts of a mount: rename the path");
+            return Err(Invalid::new(format!(
+                "{} contains ':', which separates the parts of a mount: rename the path",
+                quoted(&text)
+            )));
         }
-        if below.split('/').any(|segment| segment == "..") {
-            return wrong("has a '..' segment: write the path that it leads to");
-        }
-        let clean: Vec<&str> =
-            below.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
-        if clean.is_empty() {
-            return wrong("is the root directory: write a path below it, such as /data");
-        }
-        let clean = format!("/{}", clean.join("/"));
-        if clean != text {
-            return wrong(&format!(
-                "has '//', a '.' segment or a trailing '/': write {}",
-                quoted(&clean)
-            ));
-        }
-        Ok(Self { text: clean })
+        Ok(Self { text })
     }
+}
+
+/// An absolute path below `/` that is written the one way that a path can be written.
+pub(super) fn clean(text: &str) -> Result<String, Invalid> {
+    let wrong = |problem: &str| Err(Invalid::new(format!("{} {problem}", quoted(text))));
+    let Some(below) = text.strip_prefix('/') else {
+        return wrong("is not an absolute path: write one that starts with '/', such as /data");
+    };
+    check_length("a path", text, AbsolutePath::MAX_CHARS)?;
+    if let Some(bad) = text.chars().find(|c| c.is_control()) {
+        return wrong(&format!("contains the control character {bad:?}"));
+    }
+    if below.split('/').any(|segment| segment == "..") {
+        return wrong("has a '..' segment: write the path that it leads to");
+    }
+    let parts: Vec<&str> =
+        below.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+    if parts.is_empty() {
+        return wrong("is the root directory: write a path below it, such as /data");
+    }
+    let clean = format!("/{}", parts.join("/"));
+    if clean != text {
+        return wrong(&format!(
+            "has '//', a '.' segment or a trailing '/': write {}",
+            quoted(&clean)
+        ));
+    }
+    Ok(clean)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ impl Moment {
     pub const MAX_CHARS: usize = 35;
     /// The form, for RE2.
     pub const PATTERN: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\
-                               ([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
+                               ([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
     /// The rule on the time itself; CEL reads a `date-time` as a time.
     pub const RULE: &str = "self < timestamp('9999-12-30T00:00:00Z')";
     /// What a user is told where the rule does not hold.
@@ -110,6 +110,8 @@ mod tests {
             ("2027-02-30T18:00:00Z", "is not a moment"),
             ("2027-01-31T18:00:00.1234567890Z", "is not a moment"),
             ("2027-01-31T18:00:00+99:99", "is not a moment"),
+            ("2027-01-31T18:00:00+23:60", "is not a moment"),
+            ("2027-01-31T18:00:00-24:00", "is not a moment"),
             ("9999-12-30T01:00:00Z", "before 9999-12-30"),
             ("9999-12-31T23:59:59Z", "is not a moment"),
             ("2027-01-31T18:00:00.123456789+02:0000", "too long"),

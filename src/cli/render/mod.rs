@@ -149,7 +149,8 @@ fn print(out: &mut impl Write, rendered: &Rendered, output: Output) -> Result<()
     match output {
         Output::Json => writeln!(out, "{}", serde_json::to_string_pretty(rendered)?)?,
         Output::Yaml => {
-            writeln!(out, "---\n{}", yaml::to_string(&serde_json::to_value(rendered)?)?.trim_end())?
+            let text = yaml::to_string(&serde_json::to_value(rendered)?)?;
+            writeln!(out, "---\n{}", text.trim_end())?;
         }
     }
     Ok(())

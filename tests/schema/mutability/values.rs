@@ -85,8 +85,11 @@ pub const OTHER: &[Other] = &[
 ];
 
 /// What a field can be changed with only.
-pub const WITH: &[(&str, &str)] =
-    &[("spec.placement.onHostLoss", "writableLayer"), ("spec.container.memorySwap", "resources")];
+pub const WITH: &[(&str, &str)] = &[
+    ("spec.placement.onHostLoss", "writableLayer"),
+    ("spec.container.memorySwap", "resources"),
+    ("spec.container.oomKillDisable", "resources"),
+];
 
 /// What a rule demands, as `required` would.
 pub const DEMANDED: &[(Kind, &str)] = &[
@@ -96,6 +99,21 @@ pub const DEMANDED: &[(Kind, &str)] = &[
 
 /// What takes the place of a field that cannot go without.
 pub const INSTEAD: &[(&str, &str, &str)] = &[
+    (
+        "spec.placement.hostSelector.matchExpressions[].values",
+        "spec.placement.hostSelector.matchExpressions[].operator",
+        r#""Exists""#,
+    ),
+    (
+        "spec.hostSelector.matchExpressions[].values",
+        "spec.hostSelector.matchExpressions[].operator",
+        r#""Exists""#,
+    ),
+    (
+        "spec.namespaceSelector.matchExpressions[].values",
+        "spec.namespaceSelector.matchExpressions[].operator",
+        r#""Exists""#,
+    ),
     ("spec.template", "spec.container.image", r#""app""#),
     ("spec.container.image", "spec.template", r#"{"name": "base"}"#),
     ("spec.configFile.content", "spec.configFile.secretKeyRef", KEY),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::grammar::{duration, greatest, image, key_ref, object_name, quantity, size};
+use super::grammar::{bytes, duration, image, key_ref, object_name, size};
 use crate::schema::kind::{CONTAINER, Kind};
 use crate::schema::pair::{Bound, Pair, entries, fields, rule, text};
 
@@ -262,11 +262,11 @@ fn modes() -> Vec<Pair> {
             &at("ipcMode"),
             rule("must be private, shareable, host, none or container:NAME"),
         )
-        .refuse_all(["", "shared", "container:"])
+        .refuse_all(["", "shared", "container:", "container:/x"])
         .accept_all(["none", "private", "shareable", "host", "container:db"]),
         Pair::length(KINDS, &at("pidMode"), 255, long),
         Pair::on(KINDS, &at("pidMode"), rule("must be host or container:NAME"))
-            .refuse_all(["", "private", "container:"])
+            .refuse_all(["", "private", "container:", "container:a b/../"])
             .accept_all(["host", "container:db"]),
         Pair::choice(KINDS, &at("utsMode"), &["host"]),
         Pair::choice(KINDS, &at("usernsMode"), &["host"]),
@@ -287,8 +287,7 @@ fn modes() -> Vec<Pair> {
 fn cpu_and_memory() -> Vec<Pair> {
     let mut pairs = size(KINDS, &at("shmSize"));
     let swap = at("memorySwap");
-    let mut of_swap = quantity(KINDS, &swap);
-    of_swap.push(greatest(KINDS, &swap));
+    let mut of_swap = bytes(KINDS, &swap);
     of_swap.push(
         Pair::on(KINDS, &swap, rule("must be above 0, or -1 for swap without limit"))
             .refuse_all(["0", "-2", "-1Gi"])

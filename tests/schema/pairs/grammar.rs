@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::schema::kind::Kind;
-use crate::schema::pair::{Bound, Pair, path, rule, text};
+use crate::schema::pair::{Bound, Pair, entries, path, rule, text};
 
 /// An absolute path of a container or a host.
 pub fn absolute_path(kinds: &[Kind], at: &str) -> Vec<Pair> {
@@ -19,6 +19,23 @@ pub fn absolute_path(kinds: &[Kind], at: &str) -> Vec<Pair> {
         )
         .refuse_all(["/a//b", "/a/./b", "/a/../b", "/..", "/a/.", "/a/", "/a:b", "/a\nb", "//a"])
         .accept_all(["/.a/..b/...", "/a.b/c..d"]),
+    ]
+}
+
+/// The path of a device: as any, but with `:`.
+pub fn device_path(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    vec![
+        Pair::length(kinds, at, 1024, path),
+        Pair::on(kinds, at, rule("must be an absolute path below '/', such as /dev/ttyUSB0"))
+            .refuse_all(["ttyUSB0", "", "/", "./dev"])
+            .accept_all(["/dev/ttyUSB0"]),
+        Pair::on(
+            kinds,
+            at,
+            rule("must have no '//', no '.' or '..' segment, no trailing '/' and no control character"),
+        )
+        .refuse_all(["/a//b", "/a/./b", "/a/../b", "/..", "/a/", "/a\nb"])
+        .accept_all(["/dev/serial/by-path/pci-0000:00:14.0-usb-0:1:1.0-port0", "/.a/..b"]),
     ]
 }
 
@@ -100,10 +117,22 @@ pub fn greatest(kinds: &[Kind], at: &str) -> Pair {
         .accept_all(["7Ei", "9223372036854775806"])
 }
 
-/// A quantity that is above 0, whatever its size.
-pub fn size(kinds: &[Kind], at: &str) -> Vec<Pair> {
+/// A number of bytes.
+pub fn bytes(kinds: &[Kind], at: &str) -> Vec<Pair> {
     let mut pairs = quantity(kinds, at);
     pairs.push(greatest(kinds, at));
+    let message = "must be whole bytes: Docker's 512m is 512Mi here, where m is a thousandth";
+    pairs.push(
+        Pair::on(kinds, at, rule(message))
+            .refuse_all(["512m", "512000000000m", "0.5", "7340032.5", "1u", "1n"])
+            .accept_all(["7340032", "7340032.0", "7.5Mi", "7.5e6"]),
+    );
+    pairs
+}
+
+/// A number of bytes above 0, however many.
+pub fn size(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let mut pairs = bytes(kinds, at);
     pairs.push(
         Pair::on(kinds, at, rule("must be above 0"))
             .refuse_all(["0", "-1", "0Gi", "-5Gi"])
@@ -177,13 +206,91 @@ pub fn image(kinds: &[Kind], at: &str) -> Vec<Pair> {
 
 /// A moment.
 pub fn moment(kinds: &[Kind], at: &str) -> Vec<Pair> {
-    let pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
+    let pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
     vec![
         Pair::on(kinds, at, Bound::Pattern(pattern.to_owned()))
-            .refuse_all(["2027-01-31T18:00:00.0123456789Z", "2027-01-31T18:00:00x5Z"])
+            .refuse_all([
+                "2027-01-31T18:00:00.0123456789Z",
+                "2027-01-31T18:00:00x5Z",
+                "2027-01-31T18:00:00+23:60",
+                "2027-01-31T18:00:00-24:60",
+                "2027-01-31T18:00:00+24:00",
+            ])
             .accept_all(["2027-01-31T18:00:00Z", "2027-01-31T18:00:00.123456789+02:00"]),
         Pair::on(kinds, at, rule("must be before 9999-12-30"))
             .refuse_all(["9999-12-30T00:00:00Z", "9999-12-31T23:59:59Z"])
             .accept_all(["9999-12-29T23:59:59Z"]),
+    ]
+}
+
+/// A label selector.
+pub fn selector(kinds: &[Kind], at: &str) -> Vec<Pair> {
+    let labels = format!("{at}.matchLabels");
+    let list = format!("{at}.matchExpressions");
+    let item = format!("{list}[]");
+    let values = "must be label values: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends";
+    let key = "must be a label key such as zone or example.com/zone";
+    let expression = |operator: &str, values: Option<&[&str]>| {
+        let mut expression = json!({ "key": "zone", "operator": operator });
+        if let Some(values) = values {
+            expression["values"] = json!(values);
+        }
+        expression
+    };
+    let a = |count: usize| "a".repeat(count);
+    vec![
+        Pair::on(kinds, &labels, Bound::MaxProperties(64))
+            .refuse(entries(65, |i| format!("l{i}"), ""))
+            .accept(entries(64, |i| format!("l{i}"), "")),
+        Pair::on(kinds, &labels, rule(&format!("keys {key}")))
+            .refuse(json!({ "a b": "x" }))
+            .refuse(json!({ "": "x" }))
+            .refuse(json!({ "/a": "x" }))
+            .refuse(json!({ "Example.com/a": "x" }))
+            .refuse(json!({ (a(64).as_str()): "x" }))
+            .accept(json!({ "example.com/A_b.c": "x", (a(63).as_str()): "" })),
+        Pair::on(kinds, &labels, rule(values))
+            .refuse(json!({ "a": "!!" }))
+            .refuse(json!({ "a": "-" }))
+            .accept(json!({ "a": "A_b.c-d", "b": "" })),
+        Pair::on(kinds, &format!("{labels}{{}}"), Bound::MaxLength(63))
+            .field(&format!("{labels}.a"))
+            .refuse_fields(vec![(labels.clone(), json!({ "a": a(64) }))])
+            .accept_fields(vec![(labels.clone(), json!({ "a": a(63) }))]),
+        Pair::items(kinds, &list, 64, |i| json!({ "key": format!("l{i}"), "operator": "Exists" })),
+        Pair::on(kinds, &item, rule("In and NotIn need values, Exists and DoesNotExist take none"))
+            .field(&format!("{list}[0].values"))
+            .refuse(expression("In", None))
+            .refuse(expression("NotIn", Some(&[])))
+            .refuse(expression("Exists", Some(&["a"])))
+            .refuse(expression("DoesNotExist", Some(&["a"])))
+            .accept(expression("In", Some(&["a"])))
+            .accept(expression("Exists", None))
+            .accept(expression("DoesNotExist", Some(&[]))),
+        Pair::on(
+            kinds,
+            &format!("{item}.operator"),
+            Bound::Enum(["In", "NotIn", "Exists", "DoesNotExist"].map(str::to_owned).to_vec()),
+        )
+        .refuse_fields(vec![(list.clone(), json!([expression("Bogus", None)]))])
+        .accept_fields(vec![(list.clone(), json!([expression("NotIn", Some(&["a"]))]))]),
+        Pair::on(kinds, &format!("{item}.key"), Bound::MaxLength(317))
+            .refuse_fields(vec![(list.clone(), json!([{ "key": a(318), "operator": "Exists" }]))])
+            .accept_fields(vec![(
+                list.clone(),
+                json!([{ "key": format!("{}/{}", a(253), a(63)), "operator": "Exists" }]),
+            )]),
+        Pair::on(kinds, &format!("{item}.key"), rule(key))
+            .refuse_fields(vec![(list.clone(), json!([{ "key": "a b", "operator": "Exists" }]))])
+            .accept_fields(vec![(list.clone(), json!([{ "key": "x.y/a", "operator": "Exists" }]))]),
+        Pair::on(kinds, &format!("{item}.values"), Bound::MaxItems(64))
+            .refuse_fields(vec![(list.clone(), json!([expression("In", Some(&["a"; 65]))]))])
+            .accept_fields(vec![(list.clone(), json!([expression("In", Some(&["a"; 64]))]))]),
+        Pair::on(kinds, &format!("{item}.values"), rule(values))
+            .refuse_fields(vec![(list.clone(), json!([expression("In", Some(&["!!"]))]))])
+            .accept_fields(vec![(list.clone(), json!([expression("In", Some(&["", "a.b"]))]))]),
+        Pair::on(kinds, &format!("{item}.values[]"), Bound::MaxLength(63))
+            .refuse_fields(vec![(list.clone(), json!([expression("In", Some(&[&a(64)]))]))])
+            .accept_fields(vec![(list, json!([expression("In", Some(&[&a(63)]))]))]),
     ]
 }

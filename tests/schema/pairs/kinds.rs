@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::grammar::{data_key, dns_label, moment};
+use super::grammar::{data_key, dns_label, moment, selector};
 use crate::schema::kind::Kind::{
     Host, StoragePool, Template, TemplateRevision, Volume, VolumeTask, Workspace, WorkspaceRecord,
     WorkspaceRun,
@@ -143,12 +143,15 @@ fn record() -> Vec<Pair> {
 }
 
 fn pool() -> Vec<Pair> {
-    vec![
+    let mut pairs = selector(&[Host], "spec.namespaceSelector");
+    pairs.extend(selector(&[StoragePool], "spec.hostSelector"));
+    pairs.extend([
         Pair::on(&[StoragePool], "spec.driver", Bound::MinLength(1))
             .refuse(json!(""))
             .accept(json!("x")),
         Pair::choice(&[Host], "spec.mode", &["Active", "Cordoned", "Restricted"]),
-    ]
+    ]);
+    pairs
 }
 
 /// The keys of a run's config file, which only a run has.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::grammar::absolute_path;
+use super::grammar::{absolute_path, device_path};
 use crate::schema::kind::{CONTAINER, Kind};
 use crate::schema::pair::{Bound, Pair, entries, fields, many, path, rule, text};
 
@@ -232,8 +232,8 @@ fn devices() -> Vec<Pair> {
             .accept(json!({ "deviceIDs": ["0"] })),
     ];
     pairs.extend(Pair::range(KINDS, &at("deviceRequests[].count"), -1, None));
-    pairs.extend(absolute_path(KINDS, &at("devices[].pathOnHost")));
-    pairs.extend(absolute_path(KINDS, &at("devices[].pathInContainer")));
+    pairs.extend(device_path(KINDS, &at("devices[].pathOnHost")));
+    pairs.extend(device_path(KINDS, &at("devices[].pathInContainer")));
     pairs
 }
 
@@ -253,11 +253,11 @@ fn blkio() -> Vec<Pair> {
             .accept(many(64, |_| json!({ "path": "/dev/sda", "weight": 10 }))),
     );
     pairs.extend(Pair::range(KINDS, &at("weightDevice[].weight"), 10, Some(1000)));
-    pairs.extend(absolute_path(KINDS, &at("weightDevice[].path")));
+    pairs.extend(device_path(KINDS, &at("weightDevice[].path")));
     for list in ["deviceReadBps", "deviceWriteBps", "deviceReadIOps", "deviceWriteIOps"] {
         pairs.push(Pair::items(KINDS, &at(list), 64, |_| json!({ "path": "/dev/sda", "rate": 1 })));
         pairs.extend(Pair::range(KINDS, &at(&format!("{list}[].rate")), 1, None));
-        pairs.extend(absolute_path(KINDS, &at(&format!("{list}[].path"))));
+        pairs.extend(device_path(KINDS, &at(&format!("{list}[].path"))));
     }
     pairs
 }

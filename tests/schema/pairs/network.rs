@@ -157,6 +157,15 @@ fn mode() -> Vec<Pair> {
         Pair::on(
             KINDS,
             "spec.container",
+            rule("with networkMode host or none there is no address to set: leave macAddress out"),
+        )
+        .field("spec.container.macAddress")
+        .refuse_fields(with("host", "macAddress", json!("02:42:ac:11:00:02")))
+        .refuse_fields(with("none", "macAddress", json!("02:42:ac:11:00:02")))
+        .accept_fields(with("bridge", "macAddress", json!("02:42:ac:11:00:02"))),
+        Pair::on(
+            KINDS,
+            "spec.container",
             rule("networkMode is not among networks: name it there too, or leave it out"),
         )
         .field("spec.container.networkMode")

@@ -2,15 +2,14 @@
 
 use serde_json::json;
 
-use super::grammar::{greatest, quantity};
+use super::grammar::{bytes, greatest, quantity};
 use crate::schema::kind::{CONTAINER, Kind};
 use crate::schema::pair::{Pair, fields, rule};
 
 pub fn pairs() -> Vec<Pair> {
     let mut pairs = Vec::new();
     for at in ["spec.resources.limits.memory", "spec.resources.requests.memory"] {
-        pairs.extend(quantity(CONTAINER, at));
-        pairs.push(greatest(CONTAINER, at));
+        pairs.extend(bytes(CONTAINER, at));
     }
     let least = |at, message| {
         Pair::on(CONTAINER, at, rule(message))
@@ -128,8 +127,12 @@ fn host() -> Vec<Pair> {
     for part in ["spec.capacity", "status.capacity", "status.allocatable"] {
         for resource in ["cpu", "memory", "kibotos.dev/pids"] {
             let at = &format!("{part}.{resource}");
-            pairs.extend(quantity(kinds, at));
-            pairs.push(greatest(kinds, at));
+            if resource == "memory" {
+                pairs.extend(bytes(kinds, at));
+            } else {
+                pairs.extend(quantity(kinds, at));
+                pairs.push(greatest(kinds, at));
+            }
             pairs.push(
                 Pair::on(kinds, at, rule("must not be negative"))
                     .refuse_all(["-1", "-1m"])

@@ -112,7 +112,7 @@ fn immutable() -> Vec<Pair> {
 fn desired() -> Vec<Pair> {
     let kinds = &[WorkspaceRun];
     let is = |state: &str| fields([("spec.desired", json!(state))]);
-    let moves = "desired moves only from Running to Stopped to Removed";
+    let moves = "desired moves only forward: Running, Stopped, Removed";
     vec![
         Pair::choice(kinds, "spec.desired", &["Running", "Stopped", "Removed"]),
         Pair::on(kinds, "spec", rule(moves))

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::grammar::{
-    absolute_path, dns_label, duration, host_name, key_ref, moment, object_name, signal, size,
+    absolute_path, dns_label, duration, host_name, key_ref, moment, object_name, selector, signal,
+    size,
 };
 use super::resources::crossings;
 use crate::schema::kind::{Kind, RUNNABLE};
@@ -187,7 +188,7 @@ fn lifetime() -> Vec<Pair> {
 }
 
 fn placement() -> Vec<Pair> {
-    let selector = json!({ "matchLabels": { "zone": "a" } });
+    let chosen = json!({ "matchLabels": { "zone": "a" } });
     let moves = |retention: &str| {
         fields([
             ("spec.placement.onHostLoss", json!("Move")),
@@ -200,9 +201,9 @@ fn placement() -> Vec<Pair> {
         choice,
         Pair::on(KINDS, "spec.placement", rule("set hostName or hostSelector, not both"))
             .field("spec.placement.hostSelector")
-            .refuse(json!({ "hostName": "a", "hostSelector": selector }))
+            .refuse(json!({ "hostName": "a", "hostSelector": chosen }))
             .accept(json!({ "hostName": "a" }))
-            .accept(json!({ "hostSelector": selector })),
+            .accept(json!({ "hostSelector": chosen })),
         Pair::on(
             KINDS,
             "spec",
@@ -213,6 +214,7 @@ fn placement() -> Vec<Pair> {
         .refuse_fields(fields([("spec.placement.onHostLoss", json!("Move"))]))
         .accept_fields(moves("Discard")),
     ];
+    pairs.extend(selector(KINDS, "spec.placement.hostSelector"));
     pairs.extend(host_name(KINDS, "spec.placement.hostName"));
     pairs
 }
