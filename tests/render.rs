@@ -375,3 +375,42 @@ fn a_file_without_a_workspace_is_an_error() {
     let told = refused(&["-f", "-"], "a: [1,\n");
     assert!(told[0].contains("line"), "{told:?}");
 }
+
+#[test]
+fn numbers_and_nulls_are_read_as_kubernetes_reads_them() {
+    let [one] = rendered(
+        &["-f", "-"],
+        "
+apiVersion: kibotos.dev/v1alpha1
+kind: Workspace
+metadata: {name: web}
+spec:
+  container:
+    image: app
+    labels: {a: null, b: x}
+    ports: [{containerPort: 80.0}]
+    mounts: [{type: tmpfs, target: /t, tmpfsOptions: {mode: 01777}}]
+  lifetime: null
+  volume: {mode: None}
+",
+    )
+    .try_into()
+    .unwrap();
+    let body = &one["body"];
+    assert_eq!(body["Labels"]["b"], "x");
+    assert_eq!(body["Labels"].get("a"), None);
+    assert_eq!(body["ExposedPorts"], json!({ "80/tcp": {} }));
+    assert_eq!(body["HostConfig"]["Mounts"][0]["TmpfsOptions"]["Mode"], 1023);
+}
+
+#[test]
+fn an_error_is_told_whatever_the_log_level_and_without_colours_in_a_pipe() {
+    for level in ["off", "error", "debug"] {
+        let told = refused(&["--log-level", level, "-f", "/nonexistent.yaml"], "");
+        assert_eq!(
+            told,
+            ["error: read /nonexistent.yaml: No such file or directory (os error 2)"],
+            "{level}"
+        );
+    }
+}

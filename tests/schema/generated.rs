@@ -153,3 +153,26 @@ fn the_defaults_are_those_of_the_design_and_no_others() {
     };
     assert_eq!(sorted(defaults), sorted(wanted));
 }
+
+#[test]
+fn a_field_says_what_it_is_for_and_not_what_its_type_is() {
+    let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for node in walk::nodes().into_iter().filter(|node| node.schema["enum"].is_array()) {
+        let description = node.schema["description"].as_str().unwrap_or_default().to_owned();
+        let name = node.at.rsplit('.').next().unwrap().to_owned();
+        let names = fields.entry(description).or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let shared: Vec<_> = fields.iter().filter(|(_, names)| names.len() > 1).collect();
+    assert!(shared.is_empty(), "one text for several fields: {shared:#?}");
+    let says = |at: &str| {
+        let nodes = walk::nodes();
+        let node = nodes.iter().find(|n| n.kind == Kind::Workspace && n.at == at).unwrap();
+        node.schema["description"].as_str().unwrap().to_owned()
+    };
+    assert!(says("spec.volume.deletionPolicy").contains("Unset:"));
+    assert!(says("spec.container.imagePullPolicy").contains("`:latest`"));
+    assert!(says("status.phase").contains("programs wait for conditions"));
+}

@@ -35,6 +35,10 @@ pub const OTHER: &[Other] = &[
     ("spec.placement.hostSelector.matchExpressions[].key", r#""cpu""#, &[]),
     ("spec.placement.hostSelector.matchExpressions[].operator", r#""NotIn""#, &[]),
     ("spec.placement.hostSelector.matchExpressions[].values", r#"["b200"]"#, &[]),
+    ("spec.hostSelector.matchExpressions[].operator", r#""NotIn""#, &[]),
+    ("spec.hostSelector.matchExpressions[].values", r#"["other"]"#, &[]),
+    ("spec.namespaceSelector.matchExpressions[].operator", r#""NotIn""#, &[]),
+    ("spec.namespaceSelector.matchExpressions[].values", r#"["other"]"#, &[]),
     ("spec.resources.limits.cpu", r#""2""#, &[]),
     ("spec.restartPolicy.name", r#""always""#, &[("spec.restartPolicy.maximumRetryCount", NONE)]),
     (
