@@ -21,7 +21,7 @@ demo: need-compiler need-tools cluster-tools ## Show what works so far, on a Kub
 	@examples/demo.sh
 
 .PHONY: test
-test: need-compiler need-tools cluster-tools ## Run all tests
+test: need-compiler need-tools need-engine cluster-tools ## Run all tests
 	@cargo test --locked
 
 .PHONY: lint
@@ -42,11 +42,13 @@ cluster-tools: need-go ## Build Kubernetes' own programs for tests and demo, onc
 
 # What the targets above need. Debian packages that are missing are installed where root runs
 # this; PROGRAM:PACKAGE, for the program tells whether the package is there.
-.PHONY: need-compiler need-tools need-go need-lints
+.PHONY: need-compiler need-tools need-engine need-go need-lints
 need-compiler: debian := cc:gcc /usr/include/stdio.h:libc6-dev \
 	/etc/ssl/certs/ca-certificates.crt:ca-certificates
 need-tools: debian := openssl:openssl curl:curl setpriv:util-linux flock:util-linux \
 	diff:diffutils kill:procps
+need-engine: debian := dockerd:docker.io iptables:iptables ip:iproute2 unshare:util-linux \
+	pgrep:procps /bin/busybox:busybox-static
 need-go: debian := /etc/ssl/certs/ca-certificates.crt:ca-certificates flock:util-linux
 need-lints: debian := shellcheck:shellcheck
 
@@ -75,6 +77,9 @@ need-compiler:
 	}
 
 need-tools:
+	@$(install_missing)
+
+need-engine:
 	@$(install_missing)
 
 need-go:

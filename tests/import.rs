@@ -1,14 +1,14 @@
 //! `kibotos import`: what people run in Docker becomes Workspaces, and these mean the same again.
 
 mod bad;
-mod cases;
+pub mod cases;
 mod compose;
 mod corpus;
 mod create;
 mod device;
 mod inspect;
 mod random;
-mod same;
+pub mod same;
 mod server;
 mod services;
 

@@ -17,6 +17,9 @@
 )]
 
 mod cluster_fixture;
+mod engine_corpus;
+mod engine_create;
+mod engine_fixture;
 mod errors_given;
 mod examples;
 mod fixture;
