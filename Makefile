@@ -48,7 +48,7 @@ need-compiler: debian := cc:gcc /usr/include/stdio.h:libc6-dev \
 need-tools: debian := openssl:openssl curl:curl setpriv:util-linux flock:util-linux \
 	diff:diffutils kill:procps
 need-engine: debian := dockerd:docker.io iptables:iptables ip:iproute2 unshare:util-linux \
-	pgrep:procps /bin/busybox:busybox-static
+	pgrep:procps /usr/share/doc/busybox-static:busybox-static
 need-go: debian := /etc/ssl/certs/ca-certificates.crt:ca-certificates flock:util-linux
 need-lints: debian := shellcheck:shellcheck
 
