@@ -414,3 +414,41 @@ fn an_error_is_told_whatever_the_log_level_and_without_colours_in_a_pipe() {
         );
     }
 }
+
+#[test]
+fn no_document_is_skipped_in_silence() {
+    for (document, told_of) in [
+        ("just text\n", "is no manifest"),
+        ("kind: Workspace\nmetadata: {name: a}\n", "apiVersion: Required value"),
+        ("apiVersion: kibotos.dev/v1\nkind: Workspace\n", "write kibotos.dev/v1alpha1"),
+        ("apiVersion: v1\nkind: List\nitems: []\n", "documents of their own"),
+    ] {
+        let told = refused(&["-f", "-"], &format!("{WEB}---\n{document}")).concat();
+        assert!(told.contains(told_of), "{told}");
+    }
+}
+
+#[test]
+fn a_secret_that_cannot_be_read_shows_no_value() {
+    let secret =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: 12345}\n";
+    let told = refused(&["-f", "-"], &format!("{WEB}---\n{secret}")).concat();
+    assert!(told.contains("Secret db") && !told.contains("12345"), "{told}");
+    let files = Files::new("colon");
+    let lines = files.put("db", "password=error: x\n");
+    let [one] = rendered(&["-f", "-", "--secret", &format!("db={lines}")], WEB).try_into().unwrap();
+    assert!(one["body"]["Env"].as_array().unwrap().contains(&json!("PASSWORD=error: x")));
+}
+
+#[test]
+fn thousands_of_workspaces_in_one_file_are_rendered() {
+    let one = |i: usize| {
+        format!(
+            "---\napiVersion: kibotos.dev/v1alpha1\nkind: Workspace\nmetadata: {{name: w{i}}}\n\
+             spec: {{container: {{image: app}}}}\n"
+        )
+    };
+    let files = Files::new("many");
+    let file = files.put("many.yaml", &(0..2_000).map(one).collect::<String>());
+    assert_eq!(rendered(&["-f", &file], "").len(), 2_000);
+}

@@ -64,7 +64,20 @@ pub fn read(file: &Path) -> Result<Vec<Document>, Error> {
 /// All documents of a text that are not empty.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Document>, Error> {
     // As Kubernetes reads YAML: 0644 is octal, a key that stands twice is a mistake.
-    let options = serde_saphyr::options! { with_snippet: false, legacy_octal_numbers: true };
+    // What a text can hold grows with it; depth, aliases and anchors keep their limits, and with them
+    // what a small text can be blown up to.
+    let most = text.len().max(1024);
+    let options = serde_saphyr::options! {
+        with_snippet: false,
+        legacy_octal_numbers: true,
+        budget: serde_saphyr::budget! {
+            max_documents: most,
+            max_nodes: most.max(250_000),
+            max_events: most.max(1_000_000),
+            max_total_scalar_bytes: most.max(64 << 20),
+            max_total_comment_bytes: most.max(64 << 20),
+        },
+    };
     let nodes: Vec<Spanned<Node>> = serde_saphyr::from_multiple_with_options(text, options)
         .map_err(|e| Error::Parse { file: file.to_owned(), message: e.to_string() })?;
     let documents = nodes.into_iter().enumerate().filter(|(_, node)| node.value != Node::Null);

@@ -146,7 +146,8 @@ fn data(file: &Path, kind: &str) -> Result<Data, Error> {
     let text = manifest::read_text(file)?;
     if let Ok(documents) = manifest::parse(&name, &text)
         && let [document] = documents.as_slice()
-        && document.value.is_object()
+        && !document.kind().0.is_empty()
+        && !document.kind().1.is_empty()
     {
         if document.kind() != ("v1", kind) {
             return Err(wrong(
@@ -173,7 +174,12 @@ fn data(file: &Path, kind: &str) -> Result<Data, Error> {
 
 fn from_manifest(document: &Document) -> Result<Data, Error> {
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-    let unreadable = |error: serde_json::Error| wrong(document, &error.to_string());
+    // What serde says would show the value.
+    let unreadable = |_: serde_json::Error| {
+        let message = "cannot be read: data must be base64 text by key, stringData and a \
+                       ConfigMap's data plain text by key (numbers in quotes)";
+        wrong(document, message)
+    };
     let mut data = BTreeMap::new();
     if document.kind().1 == "Secret" {
         let secret: Secret = serde_json::from_value(document.value.clone()).map_err(unreadable)?;

@@ -37,7 +37,7 @@ pub struct Options {
     #[arg(short, long, default_value = "default", env = "KIBOTOS_NAMESPACE")]
     namespace: String,
     /// API version of the engine, e.g. 1.41 for Docker 20.10.
-    #[arg(long, default_value_t = ApiVersion::NEWEST, env = "KIBOTOS_ENGINE_API")]
+    #[arg(long, default_value_t = ApiVersion::NEWEST, value_parser = spoken, env = "KIBOTOS_ENGINE_API")]
     engine_api: ApiVersion,
     /// File with a TemplateRevision; may be given more than once.
     #[arg(long, value_name = "FILE", env = "KIBOTOS_TEMPLATE_REVISION")]
@@ -115,6 +115,11 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let (mut found, mut seen) = (Vec::new(), 0);
     let mut stderr = io::stderr().lock();
     for document in &documents {
+        if let Some(error) = unknown(document) {
+            wrong += 1;
+            writeln!(stderr, "{}", located(document, &error))?;
+            continue;
+        }
         match document.kind() {
             ("kibotos.dev/v1alpha1", "Workspace") => seen += 1,
             ("kibotos.dev/v1alpha1", _) => {}
@@ -162,6 +167,37 @@ fn located(document: &Document, error: &FieldError) -> String {
     let Document { file, number, .. } = document;
     let (_, kind) = document.kind();
     format!("{file}:{line} document {number}, {kind} {}: {error}", document.name())
+}
+
+/// Why a document is no manifest, or one that looks like ours and is not: nothing is skipped in
+/// silence but other kinds of Kubernetes.
+fn unknown(document: &Document) -> Option<FieldError> {
+    match document.kind() {
+        _ if !document.value.is_object() => {
+            Some(FieldError::new("", "is no manifest: write apiVersion, kind, metadata and spec"))
+        }
+        ("", _) => Some(FieldError::new("apiVersion", "Required value")),
+        (_, "") => Some(FieldError::new("kind", "Required value")),
+        ("v1", "List") => {
+            Some(FieldError::new("kind", "is a list: give its items as documents of their own"))
+        }
+        (version, _)
+            if version.starts_with("kibotos.dev/") && version != "kibotos.dev/v1alpha1" =>
+        {
+            Some(FieldError::new("apiVersion", "is not known: write kibotos.dev/v1alpha1"))
+        }
+        _ => None,
+    }
+}
+
+/// A version of the API that is spoken.
+fn spoken(text: &str) -> Result<ApiVersion, String> {
+    let (oldest, newest) = (ApiVersion::OLDEST, ApiVersion::NEWEST);
+    let version: ApiVersion = text.parse()?;
+    if (oldest..=newest).contains(&version) {
+        return Ok(version);
+    }
+    Err(format!("{version} is not spoken: give one from {oldest} to {newest}"))
 }
 
 fn name_and_file(text: &str) -> Result<(String, PathBuf), String> {
