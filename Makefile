@@ -32,6 +32,10 @@ lint: need-compiler need-lints ## Check format, Rust, documentation and shell sc
 	cargo clippy --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --locked
 
+.PHONY: bench
+bench: need-compiler ## Measure, as ratios in one run
+	@cargo bench --locked
+
 .PHONY: crds
 crds: need-compiler ## Write crds/ anew from the types in src/api
 	@cargo run --locked --quiet -- crds --out crds
