@@ -47,9 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     fs::remove_file(&file)?;
     println!("| what | time | against reading the YAML |\n|---|---|---|");
-    println!("| read {WORKSPACES} Workspaces as YAML | {parse:.0?} | 1.00 |");
+    println!("| read {WORKSPACES} Workspaces as YAML | {parse:.2?} | 1.00 |");
     let ratio = render.as_secs_f64() / parse.as_secs_f64();
-    println!("| kibotos render | {render:.0?} | {ratio:.2} |");
+    println!("| kibotos render | {render:.2?} | {ratio:.2} |");
     Ok(())
 }
 
