@@ -8,6 +8,8 @@
 //! | [`api`] | the kinds: types, grammars, definitions; no I/O |
 //! | [`controller`] | from what a user declares to the runs that hosts get |
 //! | [`agent`] | from a run to what a host's engine is sent |
+//! | [`engine`] | the client of a Docker Engine; knows no kind of ours |
+//! | [`trust`] | what a join makes, and the credential that an agent works with |
 //! | [`docker`] | Docker's own words; knows no kind of ours |
 //! | [`import`] | from what runs in Docker already to Workspaces |
 //! | [`schema`] | structural schemas: what fits one and what does not |
@@ -24,7 +26,9 @@ pub mod api;
 pub mod cli;
 pub mod controller;
 pub mod docker;
+pub mod engine;
 pub mod import;
 pub mod runtime;
 pub mod schema;
+pub mod trust;
 pub mod yaml;

@@ -1,0 +1,1 @@
+//! The client of a Docker Engine: one call, one deadline. Knows no kind of ours.
