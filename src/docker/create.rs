@@ -169,7 +169,7 @@ pub struct HostConfig {
 /// Where a port is published.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(rename_all = "PascalCase", default)]
 #[allow(missing_docs, reason = "the members are Docker's, which documents them")]
 pub struct PortBinding {
     pub host_ip: String,
@@ -179,7 +179,7 @@ pub struct PortBinding {
 /// What the engine does when the process ends.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(rename_all = "PascalCase", default)]
 #[allow(missing_docs, reason = "the members are Docker's, which documents them")]
 pub struct RestartPolicy {
     pub name: String,
