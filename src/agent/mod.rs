@@ -2,4 +2,8 @@
 
 pub mod config;
 pub mod container;
+pub mod fault;
+pub mod intent;
+pub mod lifecycle;
 pub mod policy;
+pub mod status;

@@ -1,0 +1,153 @@
+//! What the engine's refusal of a container means, in words a user can act on. Pure.
+//!
+//! The status alone does not tell: bad specs come back as 500, passing faults as 400 and 404. So a
+//! refusal is read by the call, the status and what stable part of the message there is; what is
+//! not known is tried again with backoff, and its own words are shown.
+
+use std::time::Duration;
+
+use super::lifecycle::Hold;
+use crate::api::Reason;
+use crate::engine::EngineError;
+
+/// What a user must change is tried again so rarely.
+const RARELY: Duration = Duration::from_mins(1);
+
+/// Why a step failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Reason and message.
+    pub hold: Hold,
+    /// The least time until it is tried again.
+    pub least: Duration,
+    /// Whether it is unknown what the call did: the engine is to be looked at at once.
+    pub unknown: bool,
+    /// Whether it was a name that is taken.
+    pub name_taken: bool,
+}
+
+impl Fault {
+    /// A fault by its reason, tried again with backoff.
+    pub fn new(reason: Reason, message: impl Into<String>) -> Self {
+        let hold = Hold::new(reason, message);
+        Self { hold, least: Duration::ZERO, unknown: false, name_taken: false }
+    }
+
+    /// The same, tried again rarely, for it takes a change by someone.
+    #[must_use]
+    pub fn rarely(mut self) -> Self {
+        self.least = RARELY;
+        self
+    }
+}
+
+/// What of a message tells its kind: each row's words must all be there.
+const KNOWN: &[(&[&str], Reason)] = &[
+    (&["port is already allocated"], Reason::PortConflict),
+    (&["address already in use"], Reason::PortConflict),
+    (&["cannot assign requested address"], Reason::PortConflict),
+    (&["bind source path does not exist"], Reason::BindSourceMissing),
+    (&["error gathering device information"], Reason::DeviceMissing),
+    (&["network", "not found"], Reason::NetworkNotFound),
+    (&["could not find", "network"], Reason::NetworkNotFound),
+    (&["no space left on device"], Reason::NoSpace),
+    (&["disk quota exceeded"], Reason::NoSpace),
+    (&["no such image"], Reason::ImageNotFound),
+    (&["does not match the specified platform"], Reason::PlatformMismatch),
+    (&["platform", "does not match"], Reason::PlatformMismatch),
+    (&["executable file not found"], Reason::InvalidSpec),
+    (&["permission denied"], Reason::InvalidSpec),
+    (&["no such file or directory"], Reason::InvalidSpec),
+    (&["unable to find user"], Reason::InvalidSpec),
+    (&["unknown or invalid runtime"], Reason::InvalidSpec),
+    (&["unknown runtime"], Reason::InvalidSpec),
+    (&["invalid"], Reason::InvalidSpec),
+];
+
+/// What an engine's refusal to make, start or change a container means.
+pub fn of_container(error: &EngineError) -> Fault {
+    let EngineError::Refused { status, message, .. } = error else {
+        return Fault { unknown: true, ..Fault::new(Reason::EngineUnreachable, error.to_string()) };
+    };
+    let text = message.to_lowercase();
+    let known = KNOWN.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
+    let reason = known.map_or_else(
+        || if *status == 400 { Reason::InvalidSpec } else { Reason::StartFailed },
+        |(_, reason)| *reason,
+    );
+    let fault = Fault::new(reason, told(reason, message));
+    match reason {
+        Reason::InvalidSpec => fault.rarely(),
+        _ => fault,
+    }
+}
+
+fn told(reason: Reason, message: &str) -> String {
+    let message = message.trim();
+    match reason {
+        Reason::PortConflict => format!(
+            "{message}: free the port or set another hostPort; if nothing holds it, the engine itself does, and only its restart helps"
+        ),
+        Reason::NetworkNotFound => {
+            format!("{message}: make the network on the host, or take it out of container.networks")
+        }
+        Reason::NoSpace => format!("{message}: the host's disk is full"),
+        _ => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, message: &str) -> EngineError {
+        EngineError::Refused { call: "start", status, message: message.to_owned() }
+    }
+
+    /// Messages of engines 20.10 to 29, as measured.
+    #[test]
+    fn the_known_refusals_have_their_reasons() {
+        for (status, message, reason) in [
+            (
+                500,
+                "driver failed programming external connectivity on endpoint web (f00): Bind for 0.0.0.0:8080 failed: port is already allocated",
+                Reason::PortConflict,
+            ),
+            (
+                500,
+                "failed to set up container networking: driver failed programming external connectivity: Error starting userland proxy: listen tcp4 0.0.0.0:80: bind: address already in use",
+                Reason::PortConflict,
+            ),
+            (
+                400,
+                "invalid mount config for type \"bind\": bind source path does not exist: /srv/x",
+                Reason::BindSourceMissing,
+            ),
+            (
+                500,
+                "error gathering device information while adding custom device \"/dev/nope\": no such file or directory",
+                Reason::DeviceMissing,
+            ),
+            (404, "network mynet not found", Reason::NetworkNotFound),
+            (
+                400,
+                "failed to create shim: OCI runtime create failed: exec: \"nope\": executable file not found in $PATH: unknown",
+                Reason::InvalidSpec,
+            ),
+            (404, "No such image: app:latest", Reason::ImageNotFound),
+            (500, "write /var/lib/docker/tmp: no space left on device", Reason::NoSpace),
+            (400, "Unknown runtime specified nope", Reason::InvalidSpec),
+            (500, "something new", Reason::StartFailed),
+        ] {
+            assert_eq!(of_container(&refused(status, message)).hold.reason, reason, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_lost_answer_says_nothing_about_what_was_done() {
+        let lost = EngineError::Deadline { call: "start", after: Duration::from_secs(120) };
+        let fault = of_container(&lost);
+        assert!(fault.unknown);
+        assert_eq!(fault.hold.reason, Reason::EngineUnreachable);
+    }
+}

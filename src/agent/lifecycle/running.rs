@@ -1,0 +1,303 @@
+//! Towards a container that runs.
+
+use std::time::Duration;
+
+use super::record::{End, Ended, asks_for_restart, end_by_itself};
+use super::step::{Hold, Pulled, Replacement, Step};
+use super::wish::{Pull, Restart};
+use super::{Case, Ground, Image, SeenContainer, stopping};
+use crate::api::Reason;
+use crate::docker::{ContainerStatus, RestartPolicy, Update};
+
+/// A container that never started and failed so often is made anew.
+const BROKEN_AFTER: u32 = 3;
+/// How long to wait for what nothing tells of.
+const LOOK_AGAIN: Duration = Duration::from_mins(10);
+
+/// The next step.
+pub fn next(case: &Case<'_>) -> Step {
+    if case.record.ended.is_some() {
+        return Step::Idle;
+    }
+    match &case.seen.container {
+        None => without(case),
+        Some(container) if case.wish.fenced => fenced(case, container),
+        Some(container) => match replacement(case, container) {
+            Some(why) => replace(case, container, why),
+            None => with(case, container),
+        },
+    }
+}
+
+/// There is no container.
+fn without(case: &Case<'_>) -> Step {
+    let once = matches!(case.wish.restart, Restart::No);
+    if case.record.started.is_some() && once {
+        return Step::Settle(Ended::bare(End::Interrupted));
+    }
+    if case.wish.fenced {
+        return lease(case);
+    }
+    if let Some(step) = image(case).or_else(|| blocked(case)) {
+        return step;
+    }
+    if let Some(holder) = &case.seen.holder {
+        let name = &case.wish.name;
+        let message = format!(
+            "a container that is not ours has the name {name} ({holder:.12}): remove or rename it, or set container.name"
+        );
+        return again(case, Hold::new(Reason::NameConflict, message), Duration::from_secs(10));
+    }
+    ground(case).unwrap_or_else(|| case.unless_it_failed(Step::Create))
+}
+
+/// The image must be there before anything that runs is stopped for it.
+fn image(case: &Case<'_>) -> Option<Step> {
+    let missing = match case.seen.image {
+        Image::NotLooked => return None,
+        Image::Absent => true,
+        Image::Present => false,
+    };
+    match case.wish.pull {
+        Pull::Never if missing => {
+            let message = "imagePullPolicy is Never and the image is not on the host: load it there, or set IfNotPresent";
+            let hold = Hold::new(Reason::ImageNeverPulled, message);
+            Some(again(case, hold, Duration::from_secs(10)))
+        }
+        Pull::Always if !case.memory.pulled => Some(case.unless_it_failed(Step::Pull(Pulled::Own))),
+        Pull::IfNotPresent | Pull::Always if missing => {
+            Some(case.unless_it_failed(Step::Pull(Pulled::Own)))
+        }
+        _ => None,
+    }
+}
+
+fn blocked(case: &Case<'_>) -> Option<Step> {
+    let hold = case.seen.blocked.clone()?;
+    Some(again(case, hold, LOOK_AGAIN))
+}
+
+fn ground(case: &Case<'_>) -> Option<Step> {
+    let step = match case.seen.ground {
+        Ground::Ready => return None,
+        Ground::ConfigStale => Step::WriteConfig { signal: None },
+        Ground::Bare | Ground::Missing => Step::Prepare,
+    };
+    Some(case.unless_it_failed(step))
+}
+
+fn again(case: &Case<'_>, hold: Hold, after: Duration) -> Step {
+    Step::Wait { until: Some(case.now + after), hold }
+}
+
+fn lease(case: &Case<'_>) -> Step {
+    let message =
+        "another host may take this run over: it starts when this host's Lease is renewed";
+    again(case, Hold::new(Reason::HostUnreachable, message), Duration::from_secs(10))
+}
+
+/// A run that may be another host's by now.
+fn fenced(case: &Case<'_>, container: &SeenContainer) -> Step {
+    if let Some(step) = stopping::ungovern(case, container) {
+        return step;
+    }
+    if container.is_alive() { stopping::halt(case, container) } else { lease(case) }
+}
+
+/// Why the container cannot stay.
+fn replacement(case: &Case<'_>, container: &SeenContainer) -> Option<Replacement> {
+    let wish = case.wish;
+    if container.spec_hash != wish.spec_hash {
+        return Some(Replacement::Spec);
+    }
+    if container.state == ContainerStatus::Dead {
+        return Some(Replacement::Broken);
+    }
+    let counts = case.record.counts(wish, container);
+    if wish.fresh_layer && !counts && container.started_at.is_some() {
+        return Some(Replacement::FreshLayer);
+    }
+    // Where ids say nothing of each other, as in an engine without the image, nothing is replaced.
+    let moved = case.seen.image_id.as_ref().is_some_and(|id| *id != container.image_id);
+    if wish.pull == Pull::Always && case.memory.pulled && !counts && moved {
+        return Some(Replacement::Image);
+    }
+    let unstarted = container.started_at.is_none() && !container.is_alive();
+    (unstarted && case.memory.failed_starts >= BROKEN_AFTER).then_some(Replacement::Broken)
+}
+
+/// Pull, then stop, then remove: what runs goes on until all else is there.
+fn replace(case: &Case<'_>, container: &SeenContainer, why: Replacement) -> Step {
+    if container.state == ContainerStatus::Removing {
+        return stopping::going(case);
+    }
+    if let Some(step) = image(case).or_else(|| blocked(case)) {
+        return step;
+    }
+    if container.is_alive() {
+        return stopping::ungovern(case, container)
+            .unwrap_or_else(|| stopping::halt(case, container));
+    }
+    case.unless_it_failed(Step::Recreate { id: container.id.clone(), why })
+}
+
+/// The container is the right one.
+fn with(case: &Case<'_>, container: &SeenContainer) -> Step {
+    let id = container.id.clone();
+    if container.state == ContainerStatus::Removing {
+        return stopping::going(case);
+    }
+    if container.name != case.wish.name {
+        return case.unless_it_failed(Step::Rename { id });
+    }
+    match &container.state {
+        ContainerStatus::Running | ContainerStatus::Restarting => run_on(case, container),
+        ContainerStatus::Paused => case.unless_it_failed(Step::Unpause { id }),
+        ContainerStatus::Created | ContainerStatus::Exited => {
+            if case.record.counts(case.wish, container) {
+                after_exit(case, container)
+            } else {
+                start(case, container)
+            }
+        }
+        ContainerStatus::Dead | ContainerStatus::Removing => stopping::going(case),
+        ContainerStatus::Other(state) => {
+            let message =
+                format!("the engine says {state} of the container, which the agent does not know");
+            again(case, Hold::new(Reason::InProgress, message), Duration::from_secs(10))
+        }
+    }
+}
+
+/// It runs, and what can change in place is as it must be.
+fn run_on(case: &Case<'_>, container: &SeenContainer) -> Step {
+    if let Some(step) = update(case, container) {
+        return step;
+    }
+    if case.wish.config && case.seen.ground == Ground::ConfigStale {
+        let signal = Some(container.id.clone());
+        return case.unless_it_failed(Step::WriteConfig { signal });
+    }
+    if case.seen.prefetch == Some(Image::Absent) {
+        return case.unless_it_failed(Step::Pull(Pulled::Prefetch));
+    }
+    Step::Idle
+}
+
+fn after_exit(case: &Case<'_>, container: &SeenContainer) -> Step {
+    let interrupted = case.record.was_interrupted(container, case.seen, case.instance);
+    let restart = case.wish.restart;
+    if interrupted {
+        return match restart {
+            Restart::No => Step::Settle(Ended::of(container, End::Interrupted)),
+            _ => start(case, container),
+        };
+    }
+    // Where the engine restarts, its own count tells whether it gave up.
+    let restarts =
+        if container.is_governed() { container.restart_count } else { case.record.restarts() };
+    if !asks_for_restart(restart, container.exit_code, restarts) {
+        return Step::Settle(Ended::of(container, end_by_itself(container)));
+    }
+    match &case.memory.crash {
+        Some(crash) if crash.retry_at > case.now => {
+            Step::Wait { until: Some(crash.retry_at), hold: crashed(case, container) }
+        }
+        _ => start(case, container),
+    }
+}
+
+fn crashed(case: &Case<'_>, container: &SeenContainer) -> Hold {
+    let code = container.exit_code;
+    if container.is_governed() && case.wish.restart != Restart::Kept {
+        // Its engine restarts it after every other end.
+        let message = format!(
+            "the container was stopped on the host (exit code {code}); it is started again, for powerState is Running"
+        );
+        return Hold::new(Reason::StoppedByHand, message);
+    }
+    match end_by_itself(container) {
+        End::OutOfMemory => Hold::new(
+            Reason::OutOfMemory,
+            "the container ran out of memory; it is started again: raise resources.limits.memory",
+        ),
+        _ => Hold::new(
+            Reason::CrashLoopBackOff,
+            format!("the container ended with exit code {code}; it is started again"),
+        ),
+    }
+}
+
+/// It is not running, and all that a start needs is seen to first.
+fn start(case: &Case<'_>, container: &SeenContainer) -> Step {
+    let newest = case.wish.pull == Pull::Always && !case.record.counts(case.wish, container);
+    let image = if newest { image(case) } else { None };
+    if let Some(step) = image.or_else(|| blocked(case)).or_else(|| ground(case)) {
+        return step;
+    }
+    let id = container.id.clone();
+    if let Some(network) = case.wish.networks.iter().find(|n| !container.networks.contains(*n)) {
+        return case.unless_it_failed(Step::Connect { id, network: network.clone() });
+    }
+    let step = case.unless_it_failed(Step::Start { id });
+    if matches!(step, Step::Wait { .. }) { step } else { update(case, container).unwrap_or(step) }
+}
+
+/// Limits and policy that are not as wished. What was asked for once and is still not so is not
+/// asked for again: an engine may know better what its kernel can do.
+fn update(case: &Case<'_>, container: &SeenContainer) -> Option<Step> {
+    let mut change = beyond(&case.wish.limits, &container.limits);
+    if !same_policy(&case.wish.policy, &container.policy) {
+        change.restart_policy = Some(case.wish.policy.clone());
+    }
+    if change == Update::default() || case.memory.applied.as_ref() == Some(&change) {
+        return None;
+    }
+    Some(case.unless_it_failed(Step::Update { id: container.id.clone(), change: Box::new(change) }))
+}
+
+fn same_policy(a: &RestartPolicy, b: &RestartPolicy) -> bool {
+    let of = |policy: &RestartPolicy| {
+        let name = if policy.name.is_empty() { "no".to_owned() } else { policy.name.clone() };
+        (name, policy.maximum_retry_count.unwrap_or_default())
+    };
+    of(a) == of(b)
+}
+
+/// What of the wished limits is not in force.
+fn beyond(wished: &Update, inforce: &Update) -> Update {
+    // No `..`: a limit that is added must be compared.
+    let Update {
+        memory,
+        memory_reservation,
+        memory_swap,
+        nano_cpus,
+        cpu_shares,
+        cpu_period,
+        cpu_quota,
+        cpuset_cpus,
+        cpuset_mems,
+        blkio_weight,
+        pids_limit,
+        restart_policy: _,
+    } = wished;
+    fn other<T: Clone + PartialEq>(wished: &Option<T>, inforce: &Option<T>) -> Option<T> {
+        wished.clone().filter(|wished| Some(wished) != inforce.as_ref())
+    }
+    let memory = other(memory, &inforce.memory);
+    Update {
+        // The engine refuses more memory than there is of memory and swap: they go together.
+        memory_swap: if memory.is_some() { *memory_swap } else { None },
+        memory,
+        memory_reservation: other(memory_reservation, &inforce.memory_reservation),
+        nano_cpus: other(nano_cpus, &inforce.nano_cpus),
+        cpu_shares: other(cpu_shares, &inforce.cpu_shares),
+        cpu_period: other(cpu_period, &inforce.cpu_period),
+        cpu_quota: other(cpu_quota, &inforce.cpu_quota),
+        cpuset_cpus: other(cpuset_cpus, &inforce.cpuset_cpus),
+        cpuset_mems: other(cpuset_mems, &inforce.cpuset_mems),
+        blkio_weight: other(blkio_weight, &inforce.blkio_weight),
+        pids_limit: other(pids_limit, &inforce.pids_limit),
+        restart_policy: None,
+    }
+}

@@ -1,0 +1,90 @@
+//! Towards a container that does not run, and towards none.
+
+use super::record::{End, Ended};
+use super::step::{Hold, Step};
+use super::{Case, Ground, SeenContainer};
+use crate::api::Reason;
+use crate::docker::{ContainerStatus, RestartPolicy, Update};
+
+/// Asked to stop so often, a container is killed.
+const ASKED: u32 = 1;
+
+/// Towards a container that does not run.
+pub fn stopped(case: &Case<'_>) -> Step {
+    if let Some(container) = &case.seen.container {
+        if let Some(step) = ungovern(case, container) {
+            return step;
+        }
+        if container.is_alive() {
+            return halt(case, container);
+        }
+    }
+    settle(case, End::Stopped)
+}
+
+/// Towards no container.
+pub fn removed(case: &Case<'_>) -> Step {
+    if let Some(container) = &case.seen.container {
+        let id = container.id.clone();
+        if !container.is_alive() {
+            return case.unless_it_failed(Step::Remove { id });
+        }
+        return ungovern(case, container).unwrap_or_else(|| halt(case, container));
+    }
+    if case.seen.ground != Ground::Bare {
+        return case.unless_it_failed(Step::Clear);
+    }
+    match &case.record.ended {
+        Some(Ended { how: End::Removed, .. }) => Step::Idle,
+        // How it ended before stays told.
+        Some(before) => Step::Settle(Ended { how: End::Removed, ..before.clone() }),
+        None => Step::Settle(Ended::bare(End::Removed)),
+    }
+}
+
+/// Ends what runs: by signal, and if that does not help by SIGKILL.
+pub fn halt(case: &Case<'_>, container: &SeenContainer) -> Step {
+    let id = container.id.clone();
+    let step = match container.state {
+        ContainerStatus::Removing => return going(case),
+        // A frozen process hears no signal.
+        ContainerStatus::Paused if !case.wish.force => Step::Unpause { id },
+        _ if case.wish.force || case.memory.stops >= ASKED => Step::Kill { id },
+        _ => Step::Stop { id },
+    };
+    case.unless_it_failed(step)
+}
+
+/// A removal is under way, by hand or by a call whose answer was lost.
+pub fn going(case: &Case<'_>) -> Step {
+    Step::Wait {
+        until: Some(case.now + std::time::Duration::from_secs(1)),
+        hold: Hold::new(Reason::InProgress, "the engine is removing the container"),
+    }
+}
+
+/// Takes the restart policy off, or an engine that starts again would start the container too.
+pub fn ungovern(case: &Case<'_>, container: &SeenContainer) -> Option<Step> {
+    let removing = matches!(container.state, ContainerStatus::Removing | ContainerStatus::Dead);
+    if !container.is_governed() || removing {
+        return None;
+    }
+    let off = RestartPolicy { name: "no".to_owned(), maximum_retry_count: None };
+    let change = Update { restart_policy: Some(off), ..Update::default() };
+    // An engine that does not take it must not keep the container up for ever.
+    (case.memory.applied.as_ref() != Some(&change)).then(|| {
+        case.unless_it_failed(Step::Update { id: container.id.clone(), change: Box::new(change) })
+    })
+}
+
+fn settle(case: &Case<'_>, how: End) -> Step {
+    if case.record.ended.is_some() {
+        return Step::Idle;
+    }
+    let started = case.record.started.is_some();
+    let ended = match &case.seen.container {
+        Some(container) if started => Ended::of(container, how),
+        _ => Ended::bare(how),
+    };
+    Step::Settle(ended)
+}
