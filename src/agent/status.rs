@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::lifecycle::{End, Hold, Image, Memory, Record, Seen, SeenContainer, Step, Wish};
-use crate::api::Reason;
+use crate::api::{Reason, WorkspaceRun};
 use crate::api::condition::{ConditionType, Conditions, Observation, State};
 use crate::api::workspace::{Guest, NetworkAddress, PublishedPort};
 use crate::api::workspace_run::{DesiredState, RunPhase, RunStep, WorkspaceRunStatus};
@@ -336,5 +336,36 @@ fn spec_applied(view: &View<'_>, container: Option<&SeenContainer>) -> (State, R
         }
         Some(_) => (State::False, Reason::Updating, String::new()),
         None => (State::Unknown, Reason::Pending, String::new()),
+    }
+}
+
+/// What is told of a run that a newer one of its Workspace follows: it is over, and its container, if
+/// there is one, is the newer run's.
+pub fn superseded(run: &WorkspaceRun, now: Timestamp) -> WorkspaceRunStatus {
+    let before = run.status.clone().unwrap_or_default();
+    let removed = run.spec.desired == DesiredState::Removed;
+    let phase = match before.phase {
+        _ if removed => RunPhase::Removed,
+        Some(phase @ (RunPhase::Exited | RunPhase::Failed | RunPhase::Removed)) => phase,
+        _ => RunPhase::Exited,
+    };
+    let generation = run.metadata.generation;
+    let mut conditions = Conditions::from_status(&before.conditions);
+    let mut set = |kind, state, reason| {
+        let message = String::new();
+        conditions.set(Observation { kind, state, reason, message }, generation, now);
+    };
+    set(ConditionType::Ready, State::True, Reason::Stopped);
+    set(ConditionType::ContainerRunning, State::False, Reason::Stopped);
+    set(ConditionType::Reconciling, State::False, Reason::AsDeclared);
+    set(ConditionType::Stalled, State::False, Reason::AsDeclared);
+    WorkspaceRunStatus {
+        phase: Some(phase),
+        observed_generation: generation,
+        next_retry_at: None,
+        addresses: Vec::new(),
+        ports: Vec::new(),
+        conditions: conditions.into_status(),
+        ..before
     }
 }

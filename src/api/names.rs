@@ -55,6 +55,8 @@ pub const LOCAL_POOL: &str = "local";
 pub const DEFAULT_MOUNT_PATH: &str = "/data";
 /// Where the config file is mounted when a Workspace names no path.
 pub const DEFAULT_CONFIG_PATH: &str = "/usr/local/etc/service.conf";
+/// Time between signal and SIGKILL where a Workspace names none, as Docker's own.
+pub const DEFAULT_STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 /// The environment variable that always holds the container's name.
 pub const CONTAINER_NAME_ENV: &str = "CONTAINER_NAME";
 

@@ -88,6 +88,8 @@ reasons! {
     StoragePoolNotFound,
     /// The volume driver cannot enforce the size.
     SizeNotEnforced,
+    /// The volume driver failed.
+    VolumeDriverFailed,
 
     /// The image is on the host.
     ImagePresent,

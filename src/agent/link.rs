@@ -1,0 +1,128 @@
+//! The link to the engine: whether it is there, which instance it is, and what it says meanwhile.
+//!
+//! Events are hints: they wake the Workspace they speak of. Who was not woken is looked at when a
+//! link is made anew, for then everyone is.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use k8s_openapi::jiff::Timestamp;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::instance::Instance;
+use crate::api::names::label;
+use crate::docker::{ApiVersion, Event};
+use crate::engine::{Engine, EngineError};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Whether the engine is there.
+#[derive(Clone, Debug)]
+pub enum Link {
+    /// It is not, or has not been looked for.
+    Down(String),
+    /// It is.
+    Up(Arc<Up>),
+}
+
+/// An engine that is there.
+#[derive(Debug)]
+pub struct Up {
+    /// Its client.
+    pub engine: Engine,
+    /// Which start of it this is, as a text to compare.
+    pub instance: String,
+    /// When that start was, or later.
+    pub began: Timestamp,
+}
+
+/// Keeps the link.
+#[derive(Debug)]
+pub struct Linker {
+    socket: PathBuf,
+    state: watch::Sender<Link>,
+}
+
+/// Looks at which instance of the engine serves the socket now.
+pub async fn instance(socket: &Path) -> Result<(String, Timestamp), String> {
+    let socket = socket.to_owned();
+    let looked = tokio::task::spawn_blocking(move || {
+        let instance = Instance::look(&socket).map_err(|e| format!("{}: {e}", socket.display()))?;
+        let text = serde_json::to_string(&instance).map_err(|e| e.to_string())?;
+        Ok((text, instance.began()))
+    });
+    looked.await.map_err(|e| e.to_string())?
+}
+
+impl Linker {
+    /// A link to be made to the engine behind a socket.
+    pub fn new(socket: &Path) -> (Self, watch::Receiver<Link>) {
+        let (state, link) = watch::channel(Link::Down("the engine was not looked for yet".into()));
+        (Self { socket: socket.to_owned(), state }, link)
+    }
+
+    /// Makes the link, and makes it anew whenever it breaks, until `stop`. `hear` gets each event
+    /// that speaks of a container of a Workspace, by the Workspace's uid.
+    pub async fn run(self, hear: impl Fn(&str, &Event), stop: CancellationToken) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let ended = tokio::select! {
+                () = stop.cancelled() => return,
+                ended = self.hold(&hear, &mut pause) => ended,
+            };
+            let was_up = matches!(&*self.state.borrow(), Link::Up(_));
+            if was_up {
+                warn!(error = %ended, "lost the engine");
+            }
+            self.state.send_replace(Link::Down(ended));
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Holds the link until it breaks, and says why it did.
+    async fn hold(&self, hear: &impl Fn(&str, &Event), pause: &mut Duration) -> String {
+        let made = async {
+            let (text, began) = instance(&self.socket).await?;
+            let engine = Engine::connect(&self.socket).await.map_err(|e| e.to_string())?;
+            // Listened to before anything is read, so that nothing falls in between.
+            let events = engine.events(None).await.map_err(|e| e.to_string())?;
+            Ok::<_, String>((Up { engine, instance: text, began }, events))
+        };
+        let (up, mut events) = match made.await {
+            Ok(made) => made,
+            Err(why) => return why,
+        };
+        *pause = FIRST_PAUSE;
+        let api: ApiVersion = up.engine.api();
+        info!(api = %api, "the engine is there");
+        self.state.send_replace(Link::Up(Arc::new(up)));
+        loop {
+            match events.next().await {
+                Some(Ok(event)) => {
+                    if let Some(uid) = speaks_of(&event) {
+                        hear(uid, &event);
+                    }
+                }
+                Some(Err(error @ EngineError::Unreadable { .. })) => {
+                    warn!(%error, "an event of the engine cannot be read");
+                }
+                Some(Err(error)) => return error.to_string(),
+                None => return "the engine closed its stream of events".to_owned(),
+            }
+        }
+    }
+}
+
+fn speaks_of(event: &Event) -> Option<&str> {
+    let attributes = &event.actor.attributes;
+    (event.type_ == "container").then(|| attributes.get(label::WORKSPACE_UID))?.map(String::as_str)
+}

@@ -1,0 +1,143 @@
+//! Tells the API what the agent sees: the status of each run, and Events about it.
+//!
+//! Only the newest status counts: one that is overtaken before it was written is never written, and
+//! one that cannot be written is kept until it can. What passes soon, like a container that is
+//! being made, is written only if it lasts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::api::{Patch, PatchParams};
+use kube::runtime::events::{Event, EventType, Recorder};
+use kube::{Api, Client, Resource, ResourceExt};
+use serde_json::json;
+use tokio::sync::{Semaphore, watch};
+use tracing::{debug, warn};
+
+use super::lifecycle::backoff;
+use crate::api::names::manager;
+use crate::api::workspace_run::WorkspaceRunStatus;
+use crate::api::{Reason, WorkspaceRun};
+
+/// What passes within this time is not written.
+const PASSING: Duration = Duration::from_millis(700);
+/// The API may take this long for one write.
+const WITHIN: Duration = Duration::from_secs(15);
+/// So many writes at once.
+const WRITES: usize = 32;
+
+/// What is to be told of one run.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// The run.
+    pub run: Arc<WorkspaceRun>,
+    /// Its status.
+    pub status: WorkspaceRunStatus,
+    /// Whether it lasts, as far as can be told.
+    pub lasts: bool,
+}
+
+/// Writes statuses and Events.
+#[derive(Clone)]
+pub struct Reporter {
+    client: Client,
+    namespace: String,
+    writes: Arc<Semaphore>,
+    recorder: Recorder,
+}
+
+impl Reporter {
+    /// A reporter into one host's namespace.
+    pub fn new(client: Client, namespace: &str, host: &str) -> Self {
+        let source = kube::runtime::events::Reporter {
+            controller: manager::AGENT.to_owned(),
+            instance: Some(host.to_owned()),
+        };
+        Self {
+            recorder: Recorder::new(client.clone(), source),
+            client,
+            namespace: namespace.to_owned(),
+            writes: Arc::new(Semaphore::new(WRITES)),
+        }
+    }
+
+    /// Writes what is told of one Workspace's runs, until the teller is gone.
+    pub async fn keep_told(&self, mut words: watch::Receiver<Option<Word>>) {
+        let mut failures = 0;
+        loop {
+            let Some(word) = words.borrow_and_update().clone() else {
+                if words.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            };
+            if !word.lasts && overtaken(&mut words, PASSING).await {
+                continue;
+            }
+            match self.write(&word).await {
+                Ok(()) => {
+                    failures = 0;
+                    if words.changed().await.is_err() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    failures += 1;
+                    let run = word.run.name_any();
+                    warn!(%error, run, "a status could not be written; it is tried again");
+                    overtaken(&mut words, backoff(failures)).await;
+                }
+            }
+        }
+    }
+
+    async fn write(&self, word: &Word) -> Result<(), String> {
+        let run = &word.run;
+        let _one = self.writes.acquire().await.map_err(|e| e.to_string())?;
+        let api: Api<WorkspaceRun> = Api::namespaced(self.client.clone(), &self.namespace);
+        let name = run.name_any();
+        let body = json!({
+            "apiVersion": WorkspaceRun::api_version(&()),
+            "kind": WorkspaceRun::kind(&()),
+            // A run of that name made meanwhile is another one.
+            "metadata": { "name": name, "uid": run.metadata.uid },
+            "status": word.status,
+        });
+        let params = PatchParams::apply(manager::AGENT).force();
+        let write = api.patch_status(&name, &params, &Patch::Apply(&body));
+        match tokio::time::timeout(WITHIN, write).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(kube::Error::Api(status))) if status.is_not_found() || status.is_conflict() => {
+                debug!(run = name, "the run is gone: its status is told to no one");
+                Ok(())
+            }
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {WITHIN:?}")),
+        }
+    }
+
+    /// Publishes an Event about a run. Lost if the API is away: the status tells it too.
+    pub fn event(&self, run: &WorkspaceRun, warning: bool, reason: Reason, action: &str, note: &str) {
+        let event = Event {
+            type_: if warning { EventType::Warning } else { EventType::Normal },
+            reason: reason.as_str().to_owned(),
+            note: Some(note.chars().take(1000).collect()),
+            action: action.to_owned(),
+            secondary: None,
+        };
+        let about: ObjectReference = run.object_ref(&());
+        let recorder = self.recorder.clone();
+        tokio::spawn(async move {
+            let publish = recorder.publish(&event, &about);
+            if let Ok(Err(error)) = tokio::time::timeout(WITHIN, publish).await {
+                debug!(%error, "an Event could not be published");
+            }
+        });
+    }
+}
+
+/// Waits for a while, and says whether something newer came.
+async fn overtaken(words: &mut watch::Receiver<Option<Word>>, within: Duration) -> bool {
+    matches!(tokio::time::timeout(within, words.changed()).await, Ok(Ok(())))
+}

@@ -1,0 +1,267 @@
+//! Gives each Workspace its task: what is assigned to it, and a ring when something happened.
+//!
+//! ```text
+//!  API ──watch──▶ Desk ──▶ Assignment ──▶ task of the Workspace
+//!  checkpoint ──▶ Desk        (until the API has spoken once)
+//!  engine: events, and a list of all containers each resync ──▶ ring
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kube::ResourceExt;
+use k8s_openapi::jiff::Timestamp;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::context::{Shared, Standing};
+use super::intent::Assignment;
+use super::link::{Link, Up};
+use super::memoir::Memoir;
+use super::orphans;
+use super::reconcile::Task;
+use super::report::{Reporter, Word};
+use super::status;
+use crate::api::host::ContainerCounts;
+use crate::api::names::label;
+use crate::docker::ListItem;
+use crate::engine::EngineError;
+
+/// The bells of all tasks, by the Workspace's uid.
+#[derive(Clone, Debug, Default)]
+pub struct Bells(Arc<Mutex<HashMap<String, Arc<Notify>>>>);
+
+impl Bells {
+    /// Rings one Workspace's bell, if there is one.
+    pub fn ring(&self, uid: &str) {
+        if let Some(bell) = self.lock().get(uid) {
+            bell.notify_one();
+        }
+    }
+
+    fn hang(&self, uid: &str) -> Arc<Notify> {
+        self.lock().entry(uid.to_owned()).or_default().clone()
+    }
+
+    fn take_down(&self, uid: &str) {
+        self.lock().remove(uid);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Notify>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is given to tasks.
+pub struct Supervisor {
+    /// The host.
+    pub context: Shared,
+    /// Who tells the API.
+    pub reporter: Reporter,
+    /// What outlives the process.
+    pub memoir: Memoir,
+    /// The bells.
+    pub bells: Bells,
+    /// The end of the process.
+    pub stop: CancellationToken,
+    tasks: BTreeMap<String, Post>,
+    running: JoinSet<()>,
+    seen: BTreeMap<String, Print>,
+}
+
+/// Where one task gets what is assigned.
+struct Post {
+    assigned: watch::Sender<Option<Arc<Assignment>>>,
+    older: BTreeMap<String, watch::Sender<Option<Word>>>,
+}
+
+/// What of a listed container tells that something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Print(Vec<(String, String, String, String)>);
+
+impl Supervisor {
+    /// A supervisor without tasks.
+    pub fn new(
+        context: Shared,
+        reporter: Reporter,
+        memoir: Memoir,
+        bells: Bells,
+        stop: CancellationToken,
+    ) -> Self {
+        let (tasks, running, seen) = (BTreeMap::new(), JoinSet::new(), BTreeMap::new());
+        Self { context, reporter, memoir, bells, stop, tasks, running, seen }
+    }
+
+    /// Hands out what is assigned: new tasks begin, changed ones are told, others end.
+    pub fn hand_out(&mut self, assignments: BTreeMap<String, Assignment>) {
+        while self.running.try_join_next().is_some() {}
+        let gone: Vec<_> =
+            self.tasks.keys().filter(|uid| !assignments.contains_key(*uid)).cloned().collect();
+        for uid in gone {
+            if let Some(post) = self.tasks.remove(&uid) {
+                info!(uid, "no run of this Workspace is here any more");
+                post.assigned.send_replace(None);
+                self.bells.take_down(&uid);
+            }
+        }
+        for (uid, assignment) in assignments {
+            let assignment = Arc::new(assignment);
+            self.assign(&uid, &assignment);
+            self.report_older(&uid, &assignment);
+        }
+        let count = i64::try_from(self.tasks.len()).unwrap_or(i64::MAX);
+        self.context.metrics.workspaces.set(count);
+    }
+
+    fn assign(&mut self, uid: &str, assignment: &Arc<Assignment>) {
+        if let Some(post) = self.tasks.get(uid) {
+            post.assigned.send_if_modified(|present| {
+                let same = present.as_ref().is_some_and(|present| present.is_same(assignment));
+                if !same {
+                    *present = Some(assignment.clone());
+                }
+                !same
+            });
+            return;
+        }
+        let (assigned, receiver) = watch::channel(Some(assignment.clone()));
+        let (words, told) = watch::channel(None);
+        let reporter = self.reporter.clone();
+        self.running.spawn(async move { reporter.keep_told(told).await });
+        let task = Task {
+            context: self.context.clone(),
+            uid: uid.to_owned(),
+            assigned: receiver,
+            wake: self.bells.hang(uid),
+            words,
+            reporter: self.reporter.clone(),
+            memoir: self.memoir.clone(),
+            stop: self.stop.clone(),
+        };
+        self.running.spawn(task.run());
+        self.tasks.insert(uid.to_owned(), Post { assigned, older: BTreeMap::new() });
+    }
+
+    /// Runs before the one that acts are over; their containers are the newer run's.
+    fn report_older(&mut self, uid: &str, assignment: &Arc<Assignment>) {
+        let Some(post) = self.tasks.get_mut(uid) else { return };
+        let names: BTreeSet<_> = assignment.older.iter().map(|run| run.name_any()).collect();
+        post.older.retain(|name, _| names.contains(name));
+        for run in &assignment.older {
+            let status = status::superseded(run, Timestamp::now());
+            if run.status.as_ref() == Some(&status) {
+                continue;
+            }
+            let word = Word { run: run.clone(), status, lasts: true };
+            let reporter = self.reporter.clone();
+            let running = &mut self.running;
+            let words = post.older.entry(run.name_any()).or_insert_with(|| {
+                let (words, told) = watch::channel(None);
+                running.spawn(async move { reporter.keep_told(told).await });
+                words
+            });
+            words.send_if_modified(|present| {
+                let same = present.as_ref().is_some_and(|present| present.status == word.status);
+                if !same {
+                    *present = Some(word);
+                }
+                !same
+            });
+        }
+    }
+
+    /// Lists all containers once, rings the Workspaces where something happened, sees to what
+    /// belongs to none, and counts.
+    pub async fn resync(&mut self, standing: &Standing, certain: bool) -> Option<ContainerCounts> {
+        let up = match &*self.context.link.borrow() {
+            Link::Up(up) => up.clone(),
+            Link::Down(_) => return None,
+        };
+        let listed = match up.engine.list(&[]).await {
+            Ok(listed) => listed,
+            Err(error) => {
+                warn!(%error, "the containers could not be listed");
+                return None;
+            }
+        };
+        self.context.metrics.resyncs.inc();
+        self.ring_where_something_happened(&listed, standing);
+        let counts = self.count(&listed, standing);
+        if let Err(error) = self.see_to_orphans(&up, &listed, standing, certain).await {
+            warn!(%error, "what is left of earlier runs could not be seen to");
+        }
+        Some(counts)
+    }
+
+    fn ring_where_something_happened(&mut self, listed: &[ListItem], standing: &Standing) {
+        let mut now: BTreeMap<String, Print> = BTreeMap::new();
+        for item in listed.iter().filter(|item| is_of_host(item, standing)) {
+            let Some(uid) = item.labels.get(label::WORKSPACE_UID) else { continue };
+            now.entry(uid.clone()).or_insert_with(|| Print(Vec::new())).0.push(print(item));
+        }
+        for print in now.values_mut() {
+            print.0.sort();
+        }
+        for uid in self.tasks.keys() {
+            if self.seen.get(uid) != now.get(uid) {
+                self.bells.ring(uid);
+            }
+        }
+        self.seen = now;
+    }
+
+    fn count(&self, listed: &[ListItem], standing: &Standing) -> ContainerCounts {
+        let mut counts = ContainerCounts::default();
+        for item in listed {
+            let of = item.labels.get(label::WORKSPACE_UID).filter(|_| is_of_host(item, standing));
+            match of {
+                Some(uid) if self.tasks.contains_key(uid) => counts.managed += 1,
+                Some(uid) if self.memoir.knows(uid) => counts.released += 1,
+                _ => counts.foreign += 1,
+            }
+        }
+        counts
+    }
+
+    async fn see_to_orphans(
+        &mut self,
+        up: &Up,
+        listed: &[ListItem],
+        standing: &Standing,
+        certain: bool,
+    ) -> Result<(), EngineError> {
+        if !certain || standing.orders.mode == crate::api::HostMode::Restricted {
+            return Ok(());
+        }
+        for item in listed.iter().filter(|item| is_of_host(item, standing)) {
+            let Some(uid) = item.labels.get(label::WORKSPACE_UID) else { continue };
+            if self.tasks.contains_key(uid) || !self.memoir.is_ours(uid, &item.id) {
+                continue;
+            }
+            orphans::see_to(&up.engine, item, standing).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all tasks have come to an end, or the time is over.
+    pub async fn join(mut self, within: std::time::Duration) {
+        self.tasks.clear();
+        let all = async { while self.running.join_next().await.is_some() {} };
+        if tokio::time::timeout(within, all).await.is_err() {
+            warn!("a step is still under way: its outcome is seen at the next start");
+        }
+    }
+}
+
+fn is_of_host(item: &ListItem, standing: &Standing) -> bool {
+    item.labels.get(label::HOST_UID).is_some_and(|uid| standing.uids.contains(uid))
+}
+
+fn print(item: &ListItem) -> (String, String, String, String) {
+    // The time in it goes on by itself; what its health check says does not.
+    let health = item.status.split_once('(').map_or("", |(_, health)| health);
+    let name = item.name().unwrap_or_default().to_owned();
+    (item.id.clone(), name, item.state.to_string(), health.to_owned())
+}
