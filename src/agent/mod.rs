@@ -2,7 +2,10 @@
 
 pub mod config;
 pub mod container;
+pub mod disk;
+pub mod durable;
 pub mod fault;
+pub mod instance;
 pub mod intent;
 pub mod lifecycle;
 pub mod policy;
