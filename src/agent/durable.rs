@@ -265,7 +265,7 @@ fn reserve(file: &OwnedFd, length: u64) -> io::Result<()> {
 }
 
 fn write(file: &mut File, content: &[u8]) -> io::Result<()> {
-    for chunk in content.chunks(CHUNK) {
+    for chunk in content.chunks(CHUNK.max(content.len() / 64)) {
         step()?;
         file.write_all(chunk)?;
     }

@@ -17,6 +17,7 @@ use crate::api::WorkspaceRunSpec;
 use crate::api::field_error::FieldError;
 use crate::api::grammar::{AbsolutePath, ContainerName};
 use crate::api::names;
+use crate::api::reference::WorkspaceRef;
 use crate::docker::{ApiVersion, CreateBody, EndpointSettings, HostConfig};
 
 use faults::Faults;
@@ -81,12 +82,14 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
 pub fn directory(run: &WorkspaceRunSpec, root: &str) -> String {
     match run.container.directory.as_deref().filter(|directory| !directory.is_empty()) {
         Some(directory) => directory.to_owned(),
-        None => {
-            let (workspace, root) = (&run.workspace, root.trim_end_matches('/'));
-            let uid = names::short_uid(&workspace.uid);
-            format!("{root}/{}_{}_{uid}", workspace.namespace, workspace.name)
-        }
+        None => own_directory(&run.workspace, root),
     }
+}
+
+/// The Workspace's directory in the agent's root.
+pub fn own_directory(workspace: &WorkspaceRef, root: &str) -> String {
+    let (root, uid) = (root.trim_end_matches('/'), names::short_uid(&workspace.uid));
+    format!("{root}/{}_{}_{uid}", workspace.namespace, workspace.name)
 }
 
 fn name(intent: &Intent<'_>, faults: &mut Faults) -> String {

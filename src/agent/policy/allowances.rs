@@ -165,6 +165,19 @@ impl Allowances {
         self.directory_prefixes.extend(directories);
         self
     }
+
+    /// These, and each device that an entry allows by the link that was asked for, also by the path
+    /// that the link leads to: an admin names a device by a link that stays the same
+    /// (`/dev/serial/by-id/*`). For links in directories that the host alone writes.
+    #[must_use]
+    pub fn with_device_links(mut self, links: &[(HostPath, HostPath)]) -> Self {
+        let entries = self.devices.iter();
+        let led: Vec<_> = entries
+            .flat_map(|entry| links.iter().filter_map(|(link, to)| entry.led(link, to)))
+            .collect();
+        self.devices.extend(led);
+        self
+    }
 }
 
 #[cfg(test)]

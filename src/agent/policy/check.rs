@@ -24,7 +24,7 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// The bind of the config file.
-    pub(super) fn own_bind(&self) -> Option<String> {
+    pub(in crate::agent) fn own_bind(&self) -> Option<String> {
         let config = self.run.config_file.as_ref()?;
         Some(format!("{}/{CONFIG_FILE}:{}", directory(self.run, self.root), config.path))
     }
@@ -56,6 +56,13 @@ pub fn check(create: &Create, context: &Context<'_>, governing: &Governing<'_>) 
         networks::endpoint(name, settings, context, &mut refusals);
     }
     whole(body, context, &mut refusals);
+    refusals.into_found()
+}
+
+/// What the host does not allow of `container.directory` alone, for who makes it ahead of the body.
+pub fn check_directory(context: &Context<'_>, governing: &Governing<'_>) -> Vec<FieldError> {
+    let mut refusals = Refusals::new(governing);
+    container_directory(context, &mut refusals);
     refusals.into_found()
 }
 

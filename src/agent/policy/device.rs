@@ -118,6 +118,20 @@ impl DeviceAllowance {
         }
     }
 
+    /// The entry for the path that `link` leads to, where this one allows `link`.
+    pub fn led(&self, link: &HostPath, to: &HostPath) -> Option<Self> {
+        match self {
+            // A `*` in the path would stand for more than was asked.
+            Self::Path { path, permissions }
+                if path.0.matches(link.as_str()) && !to.as_str().contains('*') =>
+            {
+                let path = to.as_str().parse().ok()?;
+                Some(Self::Path { path, permissions: *permissions })
+            }
+            Self::Path { .. } | Self::Rule(_) => None,
+        }
+    }
+
     /// Whether it allows a rule.
     pub fn covers_rule(&self, rule: DeviceRule) -> bool {
         matches!(self, Self::Rule(allowed) if rule.is_in(*allowed))

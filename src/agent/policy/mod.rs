@@ -65,6 +65,6 @@ mod rights;
 mod tests;
 
 pub use allowances::{Allowances, Governing, HostNamespace, HostPolicy};
-pub use check::{Context, check};
+pub use check::{Context, check, check_directory};
 pub(super) use entry::or_empty;
 pub use path::{BindPrefix, BindUse, HostPath, covers};
