@@ -17,6 +17,7 @@
 )]
 
 mod cluster_fixture;
+mod engine_client;
 mod engine_corpus;
 mod engine_create;
 mod engine_fixture;

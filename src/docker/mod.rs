@@ -35,3 +35,6 @@ pub use state::{ContainerStatus, HealthProbe, HealthState, HealthStatus, State};
 pub use update::Update;
 pub use version::ApiVersion;
 pub use volume::{Volume, VolumeCreate, VolumeList};
+
+#[cfg(test)]
+mod tests;
