@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, one environment variable a flag.
 
 mod crds;
+mod host;
 mod import;
 mod manifest;
 mod render;
@@ -30,6 +31,8 @@ pub struct Cli {
 pub enum Command {
     /// Print the CustomResourceDefinitions, for `kubectl apply --server-side -f -`.
     Crds(crds::Options),
+    /// Join hosts to the cluster.
+    Host(host::Options),
     /// Print Workspace manifests for containers that run in Docker already.
     Import(import::Options),
     /// Print what a host's engine would be sent for the Workspaces of a file.
@@ -40,6 +43,7 @@ pub enum Command {
 pub fn run(command: Command) -> ExitCode {
     let outcome = match command {
         Command::Crds(options) => crds::run(&options),
+        Command::Host(options) => host::run(&options),
         Command::Import(options) => import::run(&options),
         Command::Render(options) => render::run(&options),
     };
