@@ -18,10 +18,7 @@ use crate::api::{Host, VolumeTask, WorkspaceRun};
 
 /// One kind as it is watched.
 #[derive(Clone, Debug)]
-pub struct Watched<K: Lookup + Clone + 'static>
-where
-    K::DynamicType: std::hash::Hash + Eq + Clone,
-{
+pub struct Watched<K: Lookup<DynamicType = ()> + Clone + 'static> {
     store: Store<K>,
     /// Whether it was listed once, whole.
     listed: Arc<AtomicBool>,
@@ -141,7 +138,7 @@ where
                         }
                     }
                     Err(error) => {
-                        let kind = K::kind(&());
+                        let kind = <K as Resource>::kind(&());
                         // The first time aloud, then each tenth.
                         if failures.fetch_add(1, Ordering::Relaxed) % 10 == 0 {
                             warn!(%error, kind = %kind, "the API cannot be watched; it is tried again");

@@ -142,7 +142,7 @@ impl Deed<'_> {
         blocking(move || {
             let governing = policy.governing(&run.workspace.namespace);
             let context = policy::Context { run: &run, root: &root, sockets: &sockets };
-            mounts::resolve(&create, &context, &governing)
+            mounts::resolve(create, &context, &governing)
         })
         .await?
         .map_err(|faults| {

@@ -190,6 +190,11 @@ impl Assignment {
             && self.prefetch == other.prefetch
     }
 
+    /// All runs of the Workspace, the one that acts last.
+    pub fn runs(&self) -> impl Iterator<Item = &Arc<WorkspaceRun>> {
+        self.older.iter().chain([&self.run])
+    }
+
     /// Where the acting run is to go. One that is being deleted is stopped, and its container kept.
     pub fn desired(&self) -> DesiredState {
         let desired = self.run.spec.desired;

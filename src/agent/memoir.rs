@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::checkpoint::{Checkpoint, Kept, Loaded};
+use super::checkpoint::{Checkpoint, HostIdentity, Loaded, RunCheckpoint, Sealed};
 use super::intent::{Assignment, assign};
 use super::lifecycle::Record;
 use super::registration::Orders;
@@ -36,20 +36,6 @@ pub struct Note {
     pub status: WorkspaceRunStatus,
 }
 
-/// What is known of the host beyond its runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Header {
-    /// Name of the Host.
-    pub host: String,
-    /// What an admin said of it last.
-    pub orders: Orders,
-    /// Uids of the Host, the present one last.
-    pub uids: Vec<String>,
-    /// Full ids of containers that were seen, by the Workspace's uid.
-    pub containers: BTreeMap<String, BTreeSet<String>>,
-}
-
 /// The memory of the agent, shared by all tasks.
 #[derive(Clone, Debug)]
 pub struct Memoir(Arc<Inner>);
@@ -61,11 +47,12 @@ struct Inner {
     checkpoint: Checkpoint,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    header: Header,
+    identity: HostIdentity,
+    orders: Orders,
     runs: BTreeMap<String, One>,
-    header_dirty: bool,
+    identity_dirty: bool,
     runs_dirty: BTreeSet<String>,
     taken: bool,
 }
@@ -80,21 +67,22 @@ struct One {
 
 impl Memoir {
     /// Reads what an earlier process left in the root.
-    pub async fn open(root: &Root, host: &str) -> Result<Self, String> {
-        let directory = root.checkpoint();
-        let opened = tokio::task::spawn_blocking(move || Checkpoint::open(&directory)).await;
-        let (checkpoint, loaded) = opened.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+    pub fn open(root: &Root, host: &str) -> Result<Self, String> {
+        let told = |error: std::io::Error| format!("{}: {error}", root.checkpoint().display());
+        let checkpoint = Checkpoint::open(root).map_err(told)?;
+        let loaded: Loaded<Note, serde_json::Value, serde_json::Value> =
+            checkpoint.load().map_err(told)?;
         for aside in &loaded.set_aside {
-            warn!("a part of the checkpoint cannot be read and is set aside: {aside}");
+            let (file, why, moved_to) = (&aside.name, &aside.why, &aside.moved_to);
+            warn!(file, %why, ?moved_to, "a part of the checkpoint cannot be read and is set aside");
         }
-        let mut state = State::of(loaded);
-        if !state.header.host.is_empty() && state.header.host != host {
+        let state = State::of(loaded, host);
+        if state.identity.name != host {
             return Err(format!(
                 "the root belongs to the agent of Host {}: give the agent of {host} another --root",
-                state.header.host
+                state.identity.name
             ));
         }
-        host.clone_into(&mut state.header.host);
         info!(runs = state.runs.len(), "read the checkpoint");
         let inner = Inner { state: Mutex::new(state), dirty: Notify::new(), checkpoint };
         Ok(Self(Arc::new(inner)))
@@ -102,24 +90,27 @@ impl Memoir {
 
     /// What an admin said last.
     pub fn orders(&self) -> Orders {
-        self.lock().header.orders.clone()
+        self.lock().orders.clone()
     }
 
     /// Uids of the Host.
     pub fn uids(&self) -> Vec<String> {
-        self.lock().header.uids.clone()
+        self.lock().identity.uids()
     }
 
     /// Takes in what an admin says now.
     pub fn ordered(&self, orders: &Orders) {
         let mut state = self.lock();
-        if state.header.orders == *orders {
+        if state.orders == *orders {
             return;
         }
-        state.header.orders = orders.clone();
-        state.header.uids.retain(|uid| *uid != orders.uid);
-        state.header.uids.push(orders.uid.clone());
-        state.header_dirty = true;
+        let other = state.identity.uid != orders.uid || state.identity.mode != orders.mode;
+        if other {
+            let identity = state.identity.clone().with_uid(&orders.uid);
+            state.identity = HostIdentity { mode: orders.mode, ..identity };
+            state.identity_dirty = true;
+        }
+        state.orders = orders.clone();
         self.0.dirty.notify_one();
     }
 
@@ -140,9 +131,9 @@ impl Memoir {
         one.note = Some(note);
         state.runs_dirty.insert(uid.to_owned());
         if let Some(id) = container
-            && state.header.containers.entry(workspace).or_default().insert(id)
+            && state.identity.containers.entry(workspace).or_default().insert(id)
         {
-            state.header_dirty = true;
+            state.identity_dirty = true;
         }
         self.0.dirty.notify_one();
     }
@@ -189,78 +180,77 @@ impl Memoir {
 
     /// Whether a Workspace ever had a container here.
     pub fn knows(&self, workspace: &str) -> bool {
-        self.lock().header.containers.contains_key(workspace)
+        self.lock().identity.containers.contains_key(workspace)
     }
 
     /// Whether a container is one that a Workspace had here.
     pub fn is_ours(&self, workspace: &str, id: &str) -> bool {
-        self.lock().header.containers.get(workspace).is_some_and(|ids| ids.contains(id))
+        self.lock().identity.containers.get(workspace).is_some_and(|ids| ids.contains(id))
     }
 
     /// Forgets containers that are no more. `listed` are the full ids of all there are.
     pub fn forget_gone(&self, listed: &BTreeSet<&str>) {
         let mut state = self.lock();
-        let before = state.header.containers.clone();
-        for ids in state.header.containers.values_mut() {
+        let before = state.identity.containers.clone();
+        for ids in state.identity.containers.values_mut() {
             ids.retain(|id| listed.contains(id.as_str()));
         }
-        state.header.containers.retain(|_, ids| !ids.is_empty());
-        if state.header.containers != before {
-            state.header_dirty = true;
+        state.identity.containers.retain(|_, ids| !ids.is_empty());
+        if state.identity.containers != before {
+            state.identity_dirty = true;
             self.0.dirty.notify_one();
         }
     }
 
-    /// Writes behind, until the end and once more then. `done` tells that all is written.
-    pub async fn write(self, stop: CancellationToken, done: Arc<Notify>) {
+    /// Writes behind, until the end.
+    pub async fn write(self, stop: CancellationToken) {
         loop {
             tokio::select! {
-                () = stop.cancelled() => break,
+                () = stop.cancelled() => return,
                 () = self.0.dirty.notified() => {}
             }
             tokio::select! {
-                () = stop.cancelled() => break,
+                () = stop.cancelled() => return,
                 () = tokio::time::sleep(TOGETHER) => {}
             }
             if !self.save().await {
                 tokio::select! {
-                    () = stop.cancelled() => break,
+                    () = stop.cancelled() => return,
                     () = tokio::time::sleep(AGAIN) => self.0.dirty.notify_one(),
                 }
             }
         }
-        done.notified().await;
-        self.save().await;
-        done.notify_one();
     }
 
-    async fn save(&self) -> bool {
+    /// Writes what is not written yet, and says whether all is.
+    pub async fn save(&self) -> bool {
         let memoir = self.clone();
         tokio::task::spawn_blocking(move || memoir.save_now()).await.unwrap_or(false)
     }
 
     /// Writes what has changed; what cannot be written stays to be written.
     fn save_now(&self) -> bool {
-        let (header, runs) = {
+        let (identity, runs) = {
             let mut state = self.lock();
-            let header = std::mem::take(&mut state.header_dirty).then(|| state.header.clone());
+            let identity =
+                std::mem::take(&mut state.identity_dirty).then(|| state.identity.clone());
             let dirty = std::mem::take(&mut state.runs_dirty);
             let runs: Vec<_> =
                 dirty.into_iter().map(|uid| (state.runs.get(&uid).cloned(), uid)).collect();
-            (header, runs)
+            (identity, runs)
         };
         let mut whole = true;
-        if let Some(header) = header
-            && let Err(error) = self.0.checkpoint.save_header(&header)
+        if let Some(identity) = identity
+            && let Err(error) = self.0.checkpoint.save_identity(&identity)
         {
             warn!(%error, "the checkpoint cannot be written; it is tried again");
-            self.lock().header_dirty = true;
+            self.lock().identity_dirty = true;
             whole = false;
         }
         for (one, uid) in runs {
             let saved = match one {
-                Some(one) => self.0.checkpoint.save_run(&uid, &one.kept()),
-                None => self.0.checkpoint.forget_run(&uid),
+                Some(one) => self.0.checkpoint.save_run(&one.kept()),
+                None => self.0.checkpoint.remove_run(&uid),
             };
             if let Err(error) = saved {
                 warn!(%error, "the checkpoint of a run cannot be written; it is tried again");
@@ -288,7 +278,73 @@ fn needed(run: &WorkspaceRun, secrets: &[Arc<Secret>]) -> Vec<Arc<Secret>> {
     secrets.iter().filter(is_named).cloned().collect()
 }
 
+impl State {
+    fn of(loaded: Loaded<Note, serde_json::Value, serde_json::Value>, host: &str) -> Self {
+        let fresh = || HostIdentity { name: host.to_owned(), ..HostIdentity::default() };
+        let identity = loaded.identity.unwrap_or_else(fresh);
+        let orders =
+            Orders { uid: identity.uid.clone(), mode: identity.mode, remove_released: false };
+        let runs = loaded.runs.into_iter().filter_map(|kept| {
+            Some((kept.run.metadata.uid.clone()?, One::of(kept)))
+        });
+        Self {
+            runs: runs.collect(),
+            identity,
+            orders,
+            identity_dirty: false,
+            runs_dirty: BTreeSet::new(),
+            taken: false,
+        }
+    }
+}
+
+/// The one name of the config file's content in the checkpoint.
+const CONTENT: &str = "content";
+
 impl One {
+    fn of(kept: RunCheckpoint<Note>) -> Self {
+        let spec = &kept.run.spec;
+        let secret = |name: &str, data: BTreeMap<String, k8s_openapi::ByteString>| {
+            let mut secret = Secret { data: Some(data), ..Secret::default() };
+            secret.metadata.name = Some(name.to_owned());
+            Arc::new(secret)
+        };
+        let mut secrets = Vec::new();
+        if let Some(name) = &spec.secret_name
+            && kept.has_secret
+        {
+            secrets.push(secret(name, kept.secret.0.clone()));
+        }
+        if let Some(config) = &spec.config_file
+            && let Some(content) = kept.config.0.get(CONTENT)
+        {
+            let data = [(config.key.clone(), content.clone())].into();
+            secrets.push(secret(&config.secret_name, data));
+        }
+        Self { run: Arc::new(kept.run), secrets, note: Some(kept.record) }
+    }
+
+    fn kept(&self) -> RunCheckpoint<Note> {
+        let spec = &self.run.spec;
+        let data = |name: Option<&String>| {
+            let found =
+                self.secrets.iter().find(|secret| secret.metadata.name.as_ref() == name);
+            found.map(|secret| secret.data.clone().unwrap_or_default())
+        };
+        let secret = spec.secret_name.as_ref().and_then(|name| data(Some(name)));
+        let config = spec.config_file.as_ref().and_then(|config| {
+            let content = data(Some(&config.secret_name))?.remove(&config.key)?;
+            Some([(CONTENT.to_owned(), content)].into())
+        });
+        RunCheckpoint {
+            run: (*self.run).clone(),
+            has_secret: secret.is_some(),
+            secret: Sealed(secret.unwrap_or_default()),
+            config: Sealed(config.unwrap_or_default()),
+            record: self.note.clone().unwrap_or_default(),
+        }
+    }
+
     fn is_same(&self, run: &WorkspaceRun, secrets: &[Arc<Secret>]) -> bool {
         self.run.metadata.generation == run.metadata.generation
             && self.run.metadata.deletion_timestamp == run.metadata.deletion_timestamp

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::container::Create;
-use super::directory::{self, DirectoryState, Place};
+use super::container::{Create, own_directory};
+use super::directory::{self, DirectoryError, DirectoryState, Place};
 use super::intent::Assignment;
 use super::lifecycle::{
     Ground, Hold, Image, Pull, Record, Seen, SeenContainer, Step, Wish,
 };
 use super::link::{self, Up};
 use super::context::Context;
+use super::policy;
 use super::sight::{self, Claim};
 use super::status::Details;
 use crate::api::grammar::ImageReference;
@@ -22,7 +23,7 @@ use crate::engine::EngineError;
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     /// The host.
-    pub host: &'a Context,
+    pub context: &'a Context,
     /// The engine.
     pub up: &'a Up,
     /// Uids of the Host, now and before.
@@ -107,7 +108,7 @@ impl Look<'_> {
             Some(found) => sight::details(found, self.digest(found, known).await?),
             None => Details::default(),
         };
-        let instance = link::instance(&self.host.socket).await.map_err(Blind::Other)?;
+        let instance = link::instance(&self.context.socket).await.map_err(Blind::Other)?;
         if instance.0 != self.up.instance {
             // What was seen may be half of one instance and half of the next.
             return Err(Blind::Other("the engine started anew meanwhile".to_owned()));
@@ -198,15 +199,18 @@ impl Look<'_> {
             return Ok(ground);
         }
         let alive = container.is_some_and(SeenContainer::is_alive);
-        let run = &self.assignment.run.spec;
-        let place = Place::of(run, self.host.root.as_str());
-        let config = self.assignment.config.there().cloned();
-        let state = tokio::task::spawn_blocking(move || {
-            directory::look(&place, config.as_ref().map(|content| content.as_slice()))
-        })
-        .await
-        .map_err(|e| Blind::Other(e.to_string()))?
-        .map_err(|e| Blind::Other(e.to_string()))?;
+        if self.wish.desired == DesiredState::Removed {
+            // Whatever is left of it goes, also what was made but half.
+            let root = self.context.root.as_str();
+            let own = own_directory(&self.assignment.run.spec.workspace, root);
+            let there = tokio::fs::symlink_metadata(own).await.is_ok();
+            return Ok(if there { Ground::Missing } else { Ground::Bare });
+        }
+        let state = match self.directory().await? {
+            Ok(state) => state,
+            // What is wrong with it is told by the step that would make it.
+            Err(_) => DirectoryState::Missing,
+        };
         let ground = match state {
             DirectoryState::Missing => Ground::Bare,
             DirectoryState::ConfigMissing => Ground::Missing,
@@ -216,6 +220,21 @@ impl Look<'_> {
         };
         known.ground = Some(ground);
         Ok(ground)
+    }
+
+    async fn directory(&self) -> Result<Result<DirectoryState, DirectoryError>, Blind> {
+        let run = self.assignment.run.spec.clone();
+        let root = self.context.root.as_str().to_owned();
+        let sockets = self.context.sockets.clone();
+        let policy = self.context.config.policy.clone();
+        let config = run.config_file.as_ref().map(|config| config.sha256.clone());
+        tokio::task::spawn_blocking(move || {
+            let governing = policy.governing(&run.workspace.namespace);
+            let context = policy::Context { run: &run, root: &root, sockets: &sockets };
+            directory::look(&Place::of(&context, &governing)?, config.as_deref())
+        })
+        .await
+        .map_err(|error| Blind::Other(error.to_string()))
     }
 
     /// Whether the volumes are there, and what is mounted.

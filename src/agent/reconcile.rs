@@ -23,6 +23,7 @@ use super::link::{Link, Up};
 use super::memoir::{Memoir, Note};
 use super::metrics::{StepLabel, StepLabels};
 use super::observe::{Known, Look};
+use super::recall;
 use super::report::{Reporter, Word};
 use super::status::{self, Details, STEPS, View};
 use crate::api::host::HostMode;
@@ -72,7 +73,9 @@ impl Task {
         let span = info_span!("workspace", uid = self.uid, name = tracing::field::Empty);
         async {
             let mut run: Option<Run> = None;
-            while let Some(assignment) = self.assigned.borrow_and_update().clone() {
+            loop {
+                let assigned = self.assigned.borrow_and_update().clone();
+                let Some(assignment) = assigned else { break };
                 let place = &assignment.run.spec.workspace;
                 let name = format!("{}/{}", place.namespace, place.name);
                 tracing::Span::current().record("name", name);
@@ -99,7 +102,7 @@ impl Task {
         let kept = self.memoir.recall(uid);
         let status = kept.as_ref().map(|note| note.status.clone());
         let status = status.or_else(|| object.status.clone()).unwrap_or_default();
-        let record = kept.map_or_else(|| Record::of_status(&status), |note| note.record);
+        let record = kept.map_or_else(|| recall::record(&status), |note| note.record);
         info!(run = object.name_any(), sequence = object.spec.sequence, "taking up a run");
         Run {
             record,
@@ -291,7 +294,8 @@ impl Task {
     fn failed(&self, run: &mut Run, step: &Step, fault: Fault) {
         let message = fault.hold.message.clone();
         warn!(step = step.name(), reason = %fault.hold.reason, message, "a step failed");
-        let looked = std::mem::replace(&mut run.name_taken, run.name_taken || fault.name_taken);
+        let looked = run.name_taken;
+        run.name_taken |= fault.name_taken;
         run.note(step, StepOutcome::Failed, Some(message.clone()));
         if run.told.as_ref() != Some(&fault) {
             let object = &run.assignment.run;

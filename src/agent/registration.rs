@@ -10,10 +10,10 @@ use kube::{Api, Client, Resource, ResourceExt};
 use serde_json::json;
 
 use crate::api::condition::{ConditionType, Conditions, Observation, State};
-use crate::api::host::{ContainerCounts, HostStatus};
+use crate::api::host::{ContainerCounts, HostMode, HostStatus};
 use crate::api::names::{annotation, manager};
 use crate::api::resources::HostResources;
-use crate::api::{Host, HostMode, Reason};
+use crate::api::{Host, Reason};
 use crate::docker::Info;
 use crate::engine::Engine;
 

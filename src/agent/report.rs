@@ -105,7 +105,8 @@ impl Reporter {
             "status": word.status,
         });
         let params = PatchParams::apply(manager::AGENT).force();
-        let write = api.patch_status(&name, &params, &Patch::Apply(&body));
+        let patch = Patch::Apply(&body);
+        let write = api.patch_status(&name, &params, &patch);
         match tokio::time::timeout(WITHIN, write).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(kube::Error::Api(status))) if status.is_not_found() || status.is_conflict() => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kube::Client;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
@@ -54,7 +54,7 @@ pub async fn run(
     stop: CancellationToken,
 ) -> Result<(), String> {
     let listener = admin::bind(options.admin_listen).await?;
-    let memoir = Memoir::open(&root, &options.host).await?;
+    let memoir = Memoir::open(&root, &options.host)?;
     let metrics = Metrics::default();
     let bells = Bells::default();
     let (linker, link) = Linker::new(&options.socket);
@@ -96,15 +96,14 @@ pub async fn run(
     };
     parts.spawn(registrar.run(stop.clone()));
     parts.spawn(tasks::work(context.clone(), client.clone(), desk.clone(), stop.clone()));
-    let saved = Arc::new(Notify::new());
-    parts.spawn(memoir.clone().write(stop.clone(), saved.clone()));
+    parts.spawn(memoir.clone().write(stop.clone()));
     let reporter = Reporter::new(client, &context.namespace, &context.host);
     let supervisor =
         Supervisor::new(context.clone(), reporter, memoir.clone(), bells, stop.clone());
     let agent =
-        Agent { context, memoir, desk, standing, facts, renewed: renewed_seen, pulse, supervisor };
+        Agent { context, memoir: memoir.clone(), desk, standing, facts, renewed: renewed_seen, pulse, supervisor };
     agent.turn(&stop).await;
-    saved.notified().await;
+    memoir.save().await;
     parts.abort_all();
     info!("ended; containers keep running");
     Ok(())
@@ -178,7 +177,7 @@ impl Agent {
             secrets.iter().find(|secret| secret.metadata.name.as_deref() == Some(name)).cloned()
         };
         let assignments = assign(runs, find);
-        self.memoir.assigned(&assignments);
+        self.memoir.assigned(&assignments, &secrets);
         self.supervisor.hand_out(assignments);
     }
 

@@ -2,7 +2,7 @@
 
 use super::lifecycle::SeenContainer;
 use super::status::Details;
-use crate::api::container::Protocol;
+use crate::api::grammar::Protocol;
 use crate::api::names::label;
 use crate::api::workspace::{Guest, NetworkAddress, PublishedPort};
 use crate::docker::{HealthStatus, Inspect, ListItem, Update};
@@ -90,7 +90,9 @@ pub fn details(found: &Inspect, image_digest: Option<String>) -> Details {
             .map(|ip| NetworkAddress { network: network.clone(), ip: ip.clone() })
     });
     let ports = settings.ports.iter().flat_map(|(key, bindings)| {
-        bindings.iter().filter_map(|binding| published(key, binding.host_ip.as_deref(), binding.host_port.as_deref()))
+        bindings
+            .iter()
+            .filter_map(|binding| published(key, &binding.host_ip, &binding.host_port))
     });
     let health = found.state.health.as_ref().map(|health| &health.status);
     Details {
@@ -107,7 +109,7 @@ pub fn details(found: &Inspect, image_digest: Option<String>) -> Details {
     }
 }
 
-fn published(key: &str, ip: Option<&str>, port: Option<&str>) -> Option<PublishedPort> {
+fn published(key: &str, ip: &str, port: &str) -> Option<PublishedPort> {
     let (number, protocol) = key.split_once('/')?;
     Some(PublishedPort {
         container_port: number.parse().ok()?,
@@ -117,8 +119,8 @@ fn published(key: &str, ip: Option<&str>, port: Option<&str>) -> Option<Publishe
             "sctp" => Protocol::Sctp,
             _ => return None,
         },
-        host_ip: ip.unwrap_or_default().to_owned(),
-        host_port: port?.parse().ok()?,
+        host_ip: ip.to_owned(),
+        host_port: port.parse().ok()?,
     })
 }
 

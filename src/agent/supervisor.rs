@@ -24,7 +24,7 @@ use super::orphans;
 use super::reconcile::Task;
 use super::report::{Reporter, Word};
 use super::status;
-use crate::api::host::ContainerCounts;
+use crate::api::host::{ContainerCounts, HostMode};
 use crate::api::names::label;
 use crate::docker::ListItem;
 use crate::engine::EngineError;
@@ -232,7 +232,7 @@ impl Supervisor {
         standing: &Standing,
         certain: bool,
     ) -> Result<(), EngineError> {
-        if !certain || standing.orders.mode == crate::api::HostMode::Restricted {
+        if !certain || standing.orders.mode == HostMode::Restricted {
             return Ok(());
         }
         for item in listed.iter().filter(|item| is_of_host(item, standing)) {

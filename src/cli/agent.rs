@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -60,8 +61,17 @@ pub enum Unfit {
     Busy(String),
 }
 
+/// The exit code of an error: `sysexits.h` where that tells a supervisor more.
+pub fn exit_code(error: &(dyn Error + 'static)) -> ExitCode {
+    match error.downcast_ref::<Unfit>() {
+        Some(Unfit::Config(_)) => ExitCode::from(78),
+        Some(Unfit::Busy(_)) => ExitCode::from(75),
+        None => ExitCode::FAILURE,
+    }
+}
+
 /// Runs the agent until it is asked to end.
-pub fn run(options: Options) -> Result<(), Box<dyn Error>> {
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(start(options));
     // A call that hangs in the kernel must not hold the end up.
@@ -69,7 +79,7 @@ pub fn run(options: Options) -> Result<(), Box<dyn Error>> {
     ended
 }
 
-async fn start(options: Options) -> Result<(), Box<dyn Error>> {
+async fn start(options: &Options) -> Result<(), Box<dyn Error>> {
     let stop = shutdown::on_signal()?;
     let config = match &options.config {
         Some(file) => config(file)?,
@@ -79,7 +89,7 @@ async fn start(options: Options) -> Result<(), Box<dyn Error>> {
         RootError::Held { .. } => Unfit::Busy(error.to_string()),
         other => Unfit::Config(other.to_string()),
     })?;
-    let access = access(&options, &root)?;
+    let access = access(options, &root)?;
     if let Err(error) = access.ready(FIRST_TOKEN).await {
         warn!(%error, "going on without the API until it answers");
     }

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, one environment variable a flag.
 
+mod agent;
 mod crds;
 mod host;
 mod import;
@@ -29,6 +30,8 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Drive this host's engine to the runs that are declared for it.
+    Agent(agent::Options),
     /// Print the CustomResourceDefinitions, for `kubectl apply --server-side -f -`.
     Crds(crds::Options),
     /// Join hosts to the cluster.
@@ -42,6 +45,7 @@ pub enum Command {
 /// Runs one subcommand; a failure is told with all its causes and makes the exit code 1.
 pub fn run(command: Command) -> ExitCode {
     let outcome = match command {
+        Command::Agent(options) => agent::run(&options),
         Command::Crds(options) => crds::run(&options),
         Command::Host(options) => host::run(&options),
         Command::Import(options) => import::run(&options),
@@ -55,7 +59,7 @@ pub fn run(command: Command) -> ExitCode {
             // Not a log line: it is the answer, whatever the log level. If even that cannot be
             // written, the exit code says it.
             let _ = writeln!(io::stderr(), "error: {}", chain(error.as_ref()));
-            ExitCode::FAILURE
+            agent::exit_code(error.as_ref())
         }
     }
 }
