@@ -16,6 +16,7 @@
     reason = "values in tests are small and literal"
 )]
 
+mod agent;
 mod cluster_fixture;
 mod engine_client;
 mod engine_corpus;

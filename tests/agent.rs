@@ -1,0 +1,4 @@
+//! The agent as it is run: the real program with a joined host's credential, against a real API
+//! server and a real engine.
+
+mod life;
