@@ -25,7 +25,7 @@ pub(crate) mod quantity_rules;
 pub mod reason;
 pub mod reference;
 pub mod resources;
-mod selector;
+pub mod selector;
 pub mod storage_pool;
 pub mod template;
 pub mod volume;

@@ -4,6 +4,8 @@
 //! before the rule of the quantity's own grammar refuses it. So every rule first lets such a text
 //! pass: the grammar's rule, which stands beside, refuses it.
 
+use super::grammar::{Form, Quantity, RawQuantity};
+
 /// Holds for a text that must not be looked at as a quantity.
 fn unfit(value: &str) -> String {
     format!("string({value}).matches(r'[eE][+-]?[0-9]{{3}}') || !isQuantity(string({value}))")
@@ -13,8 +15,24 @@ fn compare(value: &str, how: &str, with: &str) -> String {
     format!("quantity(string({value})).compareTo(quantity({with})) {how} 0")
 }
 
-/// A whole number of bytes, as far as its text tells: no thousandths, no fraction of one byte.
-pub const WHOLE_BYTES: &str = "!string(self).matches(r'([mun]|^[+-]?[0-9]*[.][0-9]*[1-9][0-9]*)$')";
+/// What counts thousandths or a fraction of one byte, as far as its text tells.
+static PART_OF_A_BYTE: Form = Form::new("([mun]|^[+-]?[0-9]*[.][0-9]*[1-9][0-9]*)$", "");
+
+/// A whole number of bytes, as far as its text tells.
+pub fn whole_bytes() -> String {
+    format!("!string(self).matches('{}')", PART_OF_A_BYTE.pattern())
+}
+
+/// Whether a quantity is a whole number of bytes, by its text as the rule has it and by its amount.
+pub fn is_whole_bytes(raw: &RawQuantity, parsed: &Quantity) -> bool {
+    const BYTE: i128 = 1_000_000_000;
+    parsed.nanos() % BYTE == 0
+        && match raw {
+            RawQuantity::Int(_) => true,
+            RawQuantity::Text(text) => !PART_OF_A_BYTE.fits(text),
+        }
+}
+
 /// What a user is told who wrote Docker's `512m`.
 pub const WHOLE_BYTES_MESSAGE: &str =
     "must be whole bytes: Docker's 512m is 512Mi here, where m is a thousandth";

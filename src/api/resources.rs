@@ -38,7 +38,7 @@ pub struct ResourceLimits {
     /// Memory in bytes, e.g. `512Mi`; at least `6Mi`, as the engine demands (Memory). Changed
     /// without a new container, but for its removal.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::at_least("6Mi"))
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::at_least("6Mi"))
         .message("must be at least 6Mi: the engine takes no smaller memory limit"))]
     pub memory: Option<RawQuantity>,
     /// How many processes and threads the container may have (PidsLimit). Changed without a new
@@ -63,7 +63,7 @@ pub struct ResourceRequests {
     pub cpu: Option<RawQuantity>,
     /// Memory in bytes (MemoryReservation); at most the limit.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::at_least("6Mi"))
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::at_least("6Mi"))
         .message("must be at least 6Mi: the engine takes no smaller reservation"))]
     pub memory: Option<RawQuantity>,
 }
@@ -80,7 +80,7 @@ pub struct HostResources {
     pub cpu: Option<RawQuantity>,
     /// Memory in bytes.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::not_negative())
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::not_negative())
         .message("must not be negative"))]
     pub memory: Option<RawQuantity>,
     /// Processes and threads.

@@ -1,22 +1,61 @@
-//! The schema of a label selector: what Kubernetes' own API checks of one, in a custom resource.
+//! The schema of a label selector, and the same as a check: what Kubernetes' own API checks of one, in a custom resource.
 //!
 //! A selector that nothing can honour must not be stored: `namespaceSelector` says who may run on a
 //! host at all.
 
 use std::borrow::Cow;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// Stands for [`LabelSelector`](k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector) in
-/// schemas.
+use super::field_error::FieldError;
+use super::grammar::Form;
+
+/// Stands for [`LabelSelector`] in schemas.
 pub struct Selector;
 
-const KEY: &str = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?\
-                   [A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
-const VALUE: &str = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
-const KEY_MESSAGE: &str = "must be a label key such as zone or example.com/zone";
-const VALUE_MESSAGE: &str = "must be label values: at most 63 letters, digits, '-', '_' and '.', with a \
-                             letter or digit at both ends";
+static KEY: Form = Form::new(
+    "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?\
+                   [A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$",
+    "must be a label key such as zone or example.com/zone",
+);
+static VALUE: Form = Form::new(
+    "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$",
+    "must be label values: at most 63 letters, digits, '-', '_' and '.', with a \
+     letter or digit at both ends",
+);
+const VALUES_MESSAGE: &str = "In and NotIn need values, Exists and DoesNotExist take none";
+
+impl Selector {
+    /// All that is wrong with a selector, which stands at `path`.
+    pub fn check(selector: &LabelSelector, path: &str) -> Vec<FieldError> {
+        let mut found = Vec::new();
+        let at = format!("{path}.matchLabels");
+        for (key, value) in selector.match_labels.iter().flatten() {
+            if !KEY.fits(key) {
+                found.push(FieldError::new(&at, format!("keys {}", KEY.message())));
+            }
+            if !VALUE.fits(value) {
+                found.push(FieldError::new(format!("{at}[{key}]"), VALUE.message()));
+            }
+        }
+        for (i, one) in selector.match_expressions.iter().flatten().enumerate() {
+            let at = |field: &str| format!("{path}.matchExpressions[{i}].{field}");
+            let LabelSelectorRequirement { key, operator, values } = one;
+            if !KEY.fits(key) {
+                found.push(FieldError::new(at("key"), KEY.message()));
+            }
+            let values = values.as_deref().unwrap_or_default();
+            if ["In", "NotIn"].contains(&operator.as_str()) == values.is_empty() {
+                found.push(FieldError::new(at("values"), VALUES_MESSAGE));
+            }
+            if !values.iter().all(|value| VALUE.fits(value)) {
+                found.push(FieldError::new(at("values"), VALUE.message()));
+            }
+        }
+        found
+    }
+}
 
 impl JsonSchema for Selector {
     fn inline_schema() -> bool {
@@ -41,12 +80,12 @@ impl JsonSchema for Selector {
                     "additionalProperties": { "type": "string", "maxLength": 63 },
                     "x-kubernetes-validations": [
                         {
-                            "rule": format!("self.all(k, k.size() <= 317 && k.matches(r'{KEY}'))"),
-                            "message": format!("keys {KEY_MESSAGE}"),
+                            "rule": format!("self.all(k, k.size() <= 317 && k.matches(r'{}'))", KEY.pattern()),
+                            "message": format!("keys {}", KEY.message()),
                         },
                         {
-                            "rule": format!("self.all(k, self[k].matches(r'{VALUE}'))"),
-                            "message": VALUE_MESSAGE,
+                            "rule": format!("self.all(k, self[k].matches(r'{}'))", VALUE.pattern()),
+                            "message": VALUE.message(),
                         },
                     ],
                 },
@@ -60,7 +99,7 @@ impl JsonSchema for Selector {
                         "required": ["key", "operator"],
                         "x-kubernetes-validations": [{
                             "rule": values_fit,
-                            "message": "In and NotIn need values, Exists and DoesNotExist take none",
+                            "message": VALUES_MESSAGE,
                             "fieldPath": ".values",
                         }],
                         "properties": {
@@ -69,8 +108,8 @@ impl JsonSchema for Selector {
                                 "type": "string",
                                 "maxLength": 317,
                                 "x-kubernetes-validations": [{
-                                    "rule": format!("self.matches(r'{KEY}')"),
-                                    "message": KEY_MESSAGE,
+                                    "rule": format!("self.matches(r'{}')", KEY.pattern()),
+                                    "message": KEY.message(),
                                 }],
                             },
                             "operator": {
@@ -86,8 +125,8 @@ impl JsonSchema for Selector {
                                 "maxItems": 64,
                                 "items": { "type": "string", "maxLength": 63 },
                                 "x-kubernetes-validations": [{
-                                    "rule": format!("self.all(v, v.matches(r'{VALUE}'))"),
-                                    "message": VALUE_MESSAGE,
+                                    "rule": format!("self.all(v, v.matches(r'{}'))", VALUE.pattern()),
+                                    "message": VALUE.message(),
                                 }],
                             },
                         },

@@ -53,7 +53,7 @@ pub struct VolumeSpec {
     /// Its size, e.g. `10Gi`, where the driver can bound it; may grow, never shrink. Unset:
     /// unbounded.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// StoragePool that holds the data. Default `local`: the disk of one host. Immutable.

@@ -174,7 +174,7 @@ pub struct WritableLayer {
     /// Its size in bytes, e.g. `10Gi`, where the host's storage driver can bound it
     /// (StorageOpt.size). Unset: unbounded.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// How long it is kept: `UntilRecreated` (default, as Docker does) keeps it over stop and
@@ -227,7 +227,7 @@ pub struct WorkspaceVolume {
     pub name: Option<String>,
     /// Size of the Volume to create, e.g. `10Gi`. Unset: unbounded. Immutable while mode is Create.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub size: Option<RawQuantity>,
     /// StoragePool of the Volume to create. Unset: `local`, the host's own disk. Immutable while

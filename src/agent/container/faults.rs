@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::api::field_error::FieldError;
-use crate::api::grammar::{Invalid, RawQuantity};
+use crate::api::grammar::{Form, Invalid, Quantity, RawQuantity};
+use crate::api::quantity_rules::{WHOLE_BYTES_MESSAGE, is_whole_bytes};
 use crate::docker::ApiVersion;
 
 /// Gathers errors; translation goes on past each, so that a user sees all of them at once.
@@ -33,28 +34,46 @@ impl Faults {
         text.parse().map_err(|fault: Invalid| self.add(path, fault.to_string())).ok()
     }
 
-    /// A whole number from a quantity, e.g. bytes.
-    pub fn whole(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<i64> {
-        self.quantity(path, quantity).map(|(value, _)| value)
+    /// Refuses what is not as it must be.
+    pub fn check(&mut self, path: impl Into<String>, judged: Result<(), Invalid>) {
+        if let Err(fault) = judged {
+            self.add(path, fault.to_string());
+        }
+    }
+
+    /// Refuses a text of another form, where there is one.
+    pub fn fits(&mut self, path: impl Into<String>, text: Option<&String>, form: &Form) {
+        if let Some(text) = text {
+            self.check(path, form.check(text));
+        }
     }
 
     /// Whole bytes from a quantity; less than a byte is a mistake, not to be rounded.
     pub fn bytes(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<i64> {
-        let (value, nanos) = self.quantity(path, quantity)?;
-        if nanos % 1_000_000_000 != 0 {
-            self.add(path, crate::api::quantity_rules::WHOLE_BYTES_MESSAGE);
+        let parsed = self.quantity(path, quantity)?;
+        if !quantity.is_some_and(|raw| is_whole_bytes(raw, &parsed)) {
+            self.add(path, WHOLE_BYTES_MESSAGE);
+            return None;
         }
-        Some(value)
+        Some(parsed.value())
+    }
+
+    /// Whole bytes above 0 from a quantity.
+    pub fn size(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<i64> {
+        let bytes = self.bytes(path, quantity)?;
+        if bytes <= 0 {
+            self.add(path, "must be above 0");
+        }
+        Some(bytes)
     }
 
     /// Billionths from a quantity, e.g. of a core.
     pub fn nanos(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<i128> {
-        self.quantity(path, quantity).map(|(_, nanos)| nanos)
+        self.quantity(path, quantity).map(|parsed| parsed.nanos())
     }
 
-    fn quantity(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<(i64, i128)> {
-        let parsed = quantity?.parse().map_err(|fault| self.add(path, fault.to_string())).ok()?;
-        Some((parsed.value(), parsed.nanos()))
+    fn quantity(&mut self, path: &str, quantity: Option<&RawQuantity>) -> Option<Quantity> {
+        quantity?.parse().map_err(|fault| self.add(path, fault.to_string())).ok()
     }
 
     /// Says that a field needs a newer engine than the host has, if it does.

@@ -14,6 +14,7 @@ mod security;
 use std::collections::BTreeMap;
 
 use crate::api::WorkspaceRunSpec;
+use crate::api::container::form;
 use crate::api::field_error::FieldError;
 use crate::api::grammar::{AbsolutePath, ContainerName};
 use crate::api::names;
@@ -57,7 +58,7 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
     let run = intent.run;
     let mut faults = Faults::new(intent.engine);
     let name = name(intent, &mut faults);
-    if let Some(directory) = run.container.directory.as_deref().filter(|d| !d.is_empty()) {
+    if let Some(directory) = run.container.directory.as_deref() {
         faults.parse::<AbsolutePath>("spec.container.directory", directory);
     }
     let mut host = HostConfig::default();
@@ -74,7 +75,8 @@ pub fn create_body(intent: &Intent<'_>) -> Result<Create, Vec<FieldError>> {
     body.mac_address = mac_address;
     body.networking_config = networking;
     body.host_config = host;
-    let platform = run.container.platform.clone().filter(|p| !p.is_empty());
+    let platform = run.container.platform.clone();
+    faults.fits("spec.container.platform", platform.as_ref(), &form::PLATFORM);
     faults.into_result(Create { name, platform, body, connect })
 }
 

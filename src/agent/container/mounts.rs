@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::faults::{Faults, entries};
 use super::{Intent, directory};
 use crate::api::WorkspaceRunSpec;
-use crate::api::container::{BindOptions, Mount, MountType, TmpfsOptions, VolumeOptions};
-use crate::api::grammar::{AbsolutePath, Bind};
+use crate::api::container::{BindOptions, Mount, MountType, TmpfsOptions, VolumeOptions, form};
+use crate::api::grammar::{AbsolutePath, Bind, Signal};
 use crate::api::names::{ENGINE_VOLUME_PREFIX, PREFIX, engine_volume};
 use crate::docker::{self, ApiVersion, Empty, HostConfig};
 
@@ -19,14 +19,10 @@ pub fn mount(intent: &Intent<'_>, host: &mut HostConfig, faults: &mut Faults) {
     let mut taken = Taken::default();
     let mut binds = Vec::new();
     if let Some(config) = &run.config_file {
-        faults.parse::<AbsolutePath>("spec.configFile.path", &config.path);
-        taken.claim(&config.path, "spec.configFile.path", faults);
         binds.push(format!("{}/{CONFIG_FILE}:{}", directory(run, intent.root), config.path));
     }
     let mut mounts = Vec::new();
     for volume in run.mounts.iter().flatten() {
-        faults.parse::<AbsolutePath>("spec.volume.mountPath", &volume.path);
-        taken.claim(&volume.path, "spec.volume.mountPath", faults);
         mounts.push(docker::Mount {
             type_: "volume".to_owned(),
             source: Some(engine_volume(&volume.volume.uid)),
@@ -51,9 +47,25 @@ pub fn mount(intent: &Intent<'_>, host: &mut HostConfig, faults: &mut Faults) {
         faults.parse::<AbsolutePath>(&path, key);
         taken.claim(key, &path, faults);
     }
+    own(run, &mut taken, faults);
     host.binds = Some(binds).filter(|list| !list.is_empty());
     host.mounts = Some(mounts).filter(|list| !list.is_empty());
     host.tmpfs = entries(run.container.tmpfs.as_ref());
+}
+
+/// The Workspace's own paths, which give way to the container's: theirs is the field to change.
+fn own(run: &WorkspaceRunSpec, taken: &mut Taken, faults: &mut Faults) {
+    for volume in run.mounts.iter().flatten() {
+        faults.parse::<AbsolutePath>("spec.volume.mountPath", &volume.path);
+        taken.claim(&volume.path, "spec.volume.mountPath", faults);
+    }
+    if let Some(config) = &run.config_file {
+        faults.parse::<AbsolutePath>("spec.configFile.path", &config.path);
+        taken.claim(&config.path, "spec.configFile.path", faults);
+        if let Some(signal) = &config.reload_signal {
+            faults.parse::<Signal>("spec.configFile.reloadSignal", signal);
+        }
+    }
 }
 
 /// The paths of volumes without a name, the config file's among them.
@@ -115,11 +127,11 @@ fn source(mount: &Mount, path: &str, faults: &mut Faults) {
     let source = mount.source.as_deref().unwrap_or_default();
     let right = match mount.type_ {
         MountType::Bind => {
-            source.starts_with('/') && !source.split('/').any(|segment| segment == "..")
+            form::BIND_SOURCE.fits(source) && !source.split('/').any(|segment| segment == "..")
         }
-        MountType::Tmpfs => source.is_empty(),
+        MountType::Tmpfs => mount.source.is_none(),
         MountType::Image => !source.is_empty(),
-        MountType::Volume => !source.contains('/'),
+        MountType::Volume => form::VOLUME_SOURCE.fits(source),
     };
     if !right {
         faults.add(

@@ -1,12 +1,12 @@
 //! Networks and ports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::faults::{Faults, entries, filled, text};
 use crate::api::Container;
-use crate::api::container::{ContainerPort, NetworkAttachment};
-use crate::api::grammar::HostIp;
+use crate::api::container::{ContainerPort, IpamConfig, NetworkAttachment, form};
+use crate::api::grammar::{HostIp, Invalid};
 use crate::docker::{
     ApiVersion, Empty, EndpointIpam, EndpointSettings, HostConfig, NetworkingConfig, PortBinding,
 };
@@ -22,8 +22,9 @@ pub fn attach(
     host: &mut HostConfig,
     faults: &mut Faults,
 ) -> (NetworkingConfig, Option<String>, Endpoints) {
+    faults.fits("spec.container.networkMode", container.network_mode.as_ref(), &form::NETWORK_MODE);
     let mode = text(container.network_mode.as_ref());
-    names(container, host);
+    names(container, host, faults);
     let list = container.networks.as_deref().unwrap_or_default();
     let mut endpoints: Endpoints = list
         .iter()
@@ -58,6 +59,7 @@ pub fn publish(container: &Container, host: &mut HostConfig, faults: &mut Faults
     host.publish_all_ports = container.publish_all_ports.unwrap_or_default();
     let mut bindings: BTreeMap<String, Vec<PortBinding>> = BTreeMap::new();
     let mut taken = Taken::default();
+    port_names(container, faults);
     for (i, port) in container.ports.iter().flatten().enumerate() {
         let at = |field: &str| format!("spec.container.ports[{i}].{field}");
         if !(1..=65535).contains(&port.container_port) {
@@ -86,6 +88,18 @@ pub fn publish(container: &Container, host: &mut HostConfig, faults: &mut Faults
         bindings.entry(key(port)).or_default().push(binding);
     }
     host.port_bindings = Some(bindings).filter(|map| !map.is_empty());
+}
+
+fn port_names(container: &Container, faults: &mut Faults) {
+    let mut names = BTreeSet::new();
+    for (i, port) in container.ports.iter().flatten().enumerate() {
+        let Some(name) = &port.name else { continue };
+        let at = format!("spec.container.ports[{i}].name");
+        faults.check(at.as_str(), form::PORT_NAME.check(name));
+        if !names.insert(name) {
+            faults.add(at, format!("two ports have one name: {name} is another's"));
+        }
+    }
 }
 
 fn key(port: &ContainerPort) -> String {
@@ -124,18 +138,60 @@ impl Taken {
     }
 }
 
-fn names(container: &Container, host: &mut HostConfig) {
+fn names(container: &Container, host: &mut HostConfig, faults: &mut Faults) {
+    each("spec.container.dns", container.dns.as_ref(), form::check_ip, faults);
+    let hosts = container.extra_hosts.as_ref();
+    each("spec.container.extraHosts", hosts, form::check_extra_host, faults);
     host.dns = filled(container.dns.as_ref());
     host.dns_search = filled(container.dns_search.as_ref());
     host.dns_options = filled(container.dns_options.as_ref());
     host.extra_hosts = filled(container.extra_hosts.as_ref());
 }
 
+fn each(
+    path: &str,
+    list: Option<&Vec<String>>,
+    check: impl Fn(&str) -> Result<(), Invalid>,
+    faults: &mut Faults,
+) {
+    for (i, text) in list.into_iter().flatten().enumerate() {
+        faults.check(format!("{path}[{i}]"), check(text));
+    }
+}
+
+/// What is wrong with a network by its name and addresses, whatever the engine.
+fn check_network(i: usize, network: &NetworkAttachment, faults: &mut Faults) {
+    let at = |field: &str| format!("spec.container.networks[{i}].{field}");
+    let NetworkAttachment { name, aliases, ipam_config, links, mac_address, .. } = network;
+    if !form::NETWORK.fits(name) || form::NO_NETWORKS.contains(&name.as_str()) {
+        faults.add(at("name"), form::NETWORK.message());
+    }
+    faults.fits(at("macAddress"), mac_address.as_ref(), &form::MAC_ADDRESS);
+    if ["bridge", "default"].contains(&name.as_str())
+        && (aliases.is_some() || ipam_config.is_some() || links.is_some())
+    {
+        faults.add(
+            format!("spec.container.networks[{i}]"),
+            "the engine's default network takes no fixed addresses, aliases or links: use a network of your own",
+        );
+    }
+    let Some(IpamConfig { ipv4_address, ipv6_address, link_local_ips }) = ipam_config else {
+        return;
+    };
+    let is =
+        |text: &String, family: fn(&IpAddr) -> bool| form::ip(text).as_ref().is_some_and(family);
+    if ipv4_address.as_ref().is_some_and(|text| !is(text, IpAddr::is_ipv4)) {
+        faults.add(at("ipamConfig.ipv4Address"), "must be an IPv4 address");
+    }
+    if ipv6_address.as_ref().is_some_and(|text| !is(text, IpAddr::is_ipv6)) {
+        faults.add(at("ipamConfig.ipv6Address"), "must be an IPv6 address");
+    }
+    each(&at("ipamConfig.linkLocalIPs"), link_local_ips.as_ref(), form::check_ip, faults);
+}
+
 fn endpoint(i: usize, network: &NetworkAttachment, faults: &mut Faults) -> EndpointSettings {
     let at = |field: &str| format!("spec.container.networks[{i}].{field}");
-    if network.name.is_empty() || ["host", "none"].contains(&network.name.as_str()) {
-        faults.add(at("name"), "must be a network's name; for host and none use networkMode");
-    }
+    check_network(i, network, faults);
     let mac_address = text(network.mac_address.as_ref());
     faults.needs(at("macAddress"), mac_address.is_some(), MANY_NETWORKS, "25");
     let priority = network.gw_priority.map(i64::from).filter(|priority| *priority != 0);
@@ -213,6 +269,7 @@ fn mac_address(
     endpoints: &mut Endpoints,
     faults: &mut Faults,
 ) -> Option<String> {
+    faults.fits("spec.container.macAddress", container.mac_address.as_ref(), &form::MAC_ADDRESS);
     let address = text(container.mac_address.as_ref())?;
     if faults.engine() < MANY_NETWORKS {
         return Some(address);

@@ -6,7 +6,7 @@ use super::Intent;
 use super::faults::{Faults, entries, filled, text};
 use crate::api::Container;
 use crate::api::WorkspaceRunSpec;
-use crate::api::container::Healthcheck;
+use crate::api::container::{Healthcheck, form};
 use crate::api::grammar::{Duration, ImageReference, Signal, WorkingDir};
 use crate::api::names::{CONTAINER_NAME_ENV, PREFIX, label};
 use crate::docker::{ApiVersion, CreateBody, Health, HostConfig, LogConfig, RestartPolicy};
@@ -19,6 +19,8 @@ pub fn body(intent: &Intent<'_>, name: &str, faults: &mut Faults) -> CreateBody 
     if let Some(dir) = &container.working_dir {
         faults.parse::<WorkingDir>("spec.container.workingDir", dir);
     }
+    faults.fits("spec.container.hostname", container.hostname.as_ref(), &form::HOSTNAME);
+    faults.fits("spec.container.domainname", container.domainname.as_ref(), &form::DOMAINNAME);
     let (stop_signal, stop_timeout) = stop(run, faults);
     CreateBody {
         image: image(container, faults),
@@ -94,9 +96,7 @@ fn environment(intent: &Intent<'_>, name: &str, faults: &mut Faults) -> Vec<Stri
     for (i, variable) in container.env.iter().flatten().enumerate() {
         let at = |field: &str| format!("spec.container.env[{i}].{field}");
         let key = &variable.name;
-        if key.is_empty() || key.contains(['=', '\0']) {
-            faults.add(at("name"), "must be a name without '=' and control characters");
-        }
+        faults.check(at("name"), form::ENV_NAME.check(key));
         if !names.insert(key) {
             faults.add(at("name"), format!("{key} is set twice: set it once"));
         }

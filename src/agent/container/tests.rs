@@ -232,7 +232,6 @@ fn resources_are_exact_to_the_byte_and_the_share() {
     sent(json!({ "limits": { "memory": "6Ti" } }), json!({ "Memory": 6_597_069_766_656_i64 }));
     sent(json!({ "requests": { "cpu": "1953125n" } }), json!({ "CpuShares": 2 }));
     sent(json!({ "requests": { "cpu": "0.9999" } }), json!({ "CpuShares": 1023 }));
-    sent(json!({ "limits": { "memory": "0", "cpu": "0" } }), json!({}));
 }
 
 #[test]

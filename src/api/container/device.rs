@@ -6,6 +6,7 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::form;
 use crate::api::grammar::DevicePath;
 
 /// A device of the host that the container may use.
@@ -22,7 +23,7 @@ pub struct Device {
     pub path_in_container: String,
     /// What the container may do: `r` read, `w` write, `m` make nodes. Default `rwm`.
     #[schemars(length(max = 3))]
-    #[x_kube(validation = Rule::new("self.matches('^[rwm]{1,3}$')").message("must be letters of rwm"))]
+    #[x_kube(validation = Rule::new(form::DEVICE_ACCESS.rule()).message(form::DEVICE_ACCESS.message()))]
     pub cgroup_permissions: Option<String>,
 }
 

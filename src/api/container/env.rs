@@ -4,6 +4,7 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::form;
 use crate::api::reference::{KeyRef, SourceRef};
 
 /// One environment variable.
@@ -16,8 +17,7 @@ use crate::api::reference::{KeyRef, SourceRef};
 pub struct EnvVar {
     /// Name of the variable.
     #[schemars(length(max = 256))]
-    #[x_kube(validation = Rule::new("self.matches('^[^=[:cntrl:]]+$')")
-        .message("must be a name without '=' and control characters"))]
+    #[x_kube(validation = Rule::new(form::ENV_NAME.rule()).message(form::ENV_NAME.message()))]
     pub name: String,
     /// Its value, as it is: `$(VAR)` is not expanded. Default empty.
     pub value: Option<String>,

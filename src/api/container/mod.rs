@@ -8,6 +8,7 @@
 mod blkio;
 mod device;
 mod env;
+pub mod form;
 mod health;
 mod mount;
 mod network;
@@ -126,18 +127,15 @@ pub struct Container {
     pub working_dir: Option<String>,
     /// The container's own host name, at most 64 characters. Empty: the engine's choice.
     #[schemars(length(max = 64))]
-    #[x_kube(validation = Rule::new("self == '' || self.matches('^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$')")
-        .message("must be a host name: letters, digits, '-', '_' and '.', with a letter or digit at both ends"))]
+    #[x_kube(validation = Rule::new(form::HOSTNAME.rule()).message(form::HOSTNAME.message()))]
     pub hostname: Option<String>,
     /// The container's domain name, at most 64 characters.
     #[schemars(length(max = 64))]
-    #[x_kube(validation = Rule::new("self == '' || self.matches('^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$')")
-        .message("must be a domain name: letters, digits, '-', '_' and '.', with a letter or digit at both ends"))]
+    #[x_kube(validation = Rule::new(form::DOMAINNAME.rule()).message(form::DOMAINNAME.message()))]
     pub domainname: Option<String>,
     /// MAC address of the container on its first network, e.g. `02:42:ac:11:00:02`.
     #[schemars(length(max = 17))]
-    #[x_kube(validation = Rule::new("self.matches('^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$')")
-        .message("must be a MAC address such as 02:42:ac:11:00:02"))]
+    #[x_kube(validation = Rule::new(form::MAC_ADDRESS.rule()).message(form::MAC_ADDRESS.message()))]
     pub mac_address: Option<String>,
     /// Whether the process gets a terminal.
     pub tty: Option<bool>,
@@ -168,8 +166,7 @@ pub struct Container {
     pub networks: Option<Vec<NetworkAttachment>>,
     /// `bridge`, `host`, `none`, `container:NAME` or a network's name. Unset: the engine's default.
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self == '' || self.matches('^(container:)?[A-Za-z0-9][A-Za-z0-9_.-]*$')")
-        .message("must be bridge, host, none, container:NAME or a network's name"))]
+    #[x_kube(validation = Rule::new(form::NETWORK_MODE.rule()).message(form::NETWORK_MODE.message()))]
     pub network_mode: Option<String>,
     /// DNS servers; IP addresses.
     #[schemars(length(max = 16), inner(length(max = 45)))]
@@ -184,7 +181,7 @@ pub struct Container {
     #[x_kube(validation = Rule::new(
         "self.all(h, h.matches('^[^:=[:space:]]+:.+$') \
          && (h.substring(h.indexOf(':') + 1) == 'host-gateway' || isIP(h.substring(h.indexOf(':') + 1))))")
-        .message("must be NAME:IP or NAME:host-gateway, e.g. host.docker.internal:host-gateway"))]
+        .message(form::EXTRA_HOST_MESSAGE))]
     pub extra_hosts: Option<Vec<String>>,
 
     /// Bind mounts in Docker's short form, `SOURCE:PATH[:OPTIONS]`. The source is an absolute path
@@ -207,7 +204,7 @@ pub struct Container {
     pub read_only_root_filesystem: Option<bool>,
     /// Size of /dev/shm in bytes, e.g. `128Mi`. Unset: the engine's default.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive())
         .message("must be above 0"))]
     pub shm_size: Option<RawQuantity>,
 
@@ -239,10 +236,7 @@ pub struct Container {
     pub group_add: Option<Vec<String>>,
     /// Kernel parameters of the container's own namespaces, e.g. `net.ipv4.ip_forward: "1"`.
     #[schemars(extend("maxProperties" = 256))]
-    #[x_kube(validation = Rule::new(
-        "self.all(k, k.matches('^(net|fs[.]mqueue)[.].+$') || k in ['kernel.msgmax', 'kernel.msgmnb', 'kernel.msgmni', \
-         'kernel.sem', 'kernel.shmall', 'kernel.shmmax', 'kernel.shmmni', 'kernel.shm_rmid_forced'])")
-        .message("only parameters of a container's own namespaces can be set: net.*, fs.mqueue.*, kernel.msg*, kernel.sem, kernel.shm*"))]
+    #[x_kube(validation = Rule::new(form::SYSCTL.rule_of_each()).message(form::SYSCTL.message()))]
     pub sysctls: Option<BTreeMap<String, String>>,
     /// Limits of the process, by name.
     #[schemars(length(max = 15))]
@@ -254,8 +248,7 @@ pub struct Container {
     pub devices: Option<Vec<Device>>,
     /// Device rules in the kernel's form, e.g. `c 188:* rmw`.
     #[schemars(length(max = 256), inner(length(max = 64)))]
-    #[x_kube(validation = Rule::new("self.all(r, r.matches('^[acb] ([0-9]+|[*]):([0-9]+|[*]) [rwm]{1,3}$'))")
-        .message("must be TYPE MAJOR:MINOR ACCESS, e.g. c 188:* rwm"))]
+    #[x_kube(validation = Rule::new(form::DEVICE_RULE.rule_of_each()).message(form::DEVICE_RULE.message()))]
     pub device_cgroup_rules: Option<Vec<String>>,
     /// Devices asked of a driver, e.g. GPUs.
     #[schemars(length(max = 64))]
@@ -263,13 +256,11 @@ pub struct Container {
 
     /// IPC namespace: `private`, `shareable`, `host`, `none` or `container:NAME`.
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self.matches('^(none|private|shareable|host|container:[A-Za-z0-9][A-Za-z0-9_.-]*)$')")
-        .message("must be private, shareable, host, none or container:NAME"))]
+    #[x_kube(validation = Rule::new(form::IPC_MODE.rule()).message(form::IPC_MODE.message()))]
     pub ipc_mode: Option<String>,
     /// PID namespace: `host` or `container:NAME`. Unset: the container's own.
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self.matches('^(host|container:[A-Za-z0-9][A-Za-z0-9_.-]*)$')")
-        .message("must be host or container:NAME"))]
+    #[x_kube(validation = Rule::new(form::PID_MODE.rule()).message(form::PID_MODE.message()))]
     pub pid_mode: Option<String>,
     /// UTS namespace (host name): `host`. Unset: the container's own.
     pub uts_mode: Option<HostNamespaceMode>,
@@ -283,15 +274,14 @@ pub struct Container {
     pub cgroup_parent: Option<String>,
     /// The platform whose variant of the image is wanted, e.g. `linux/arm64/v8`.
     #[schemars(length(max = 64))]
-    #[x_kube(validation = Rule::new("self.matches('^[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?$')")
-        .message("must be OS/ARCHITECTURE[/VARIANT], e.g. linux/arm64/v8"))]
+    #[x_kube(validation = Rule::new(form::PLATFORM.rule()).message(form::PLATFORM.message()))]
     pub platform: Option<String>,
     /// Annotations handed to the runtime.
     pub annotations: Option<BTreeMap<String, String>>,
 
     /// Memory and swap together in bytes, above `resources.limits.memory`; `-1` is no limit of swap.
     #[schemars(with = "Option<Quantity>")]
-    #[x_kube(validation = Rule::new(quantity_rules::WHOLE_BYTES).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive_or_minus_one())
+    #[x_kube(validation = Rule::new(quantity_rules::whole_bytes()).message(quantity_rules::WHOLE_BYTES_MESSAGE), validation = Rule::new(quantity_rules::positive_or_minus_one())
         .message("must be above 0, or -1 for swap without limit"))]
     pub memory_swap: Option<RawQuantity>,
     /// How eagerly the kernel swaps, from 0 to 100.
@@ -304,13 +294,11 @@ pub struct Container {
     pub oom_kill_disable: Option<bool>,
     /// CPUs the container may run on, e.g. `0-2,4`.
     #[schemars(length(max = 1024))]
-    #[x_kube(validation = Rule::new("self.matches('^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$')")
-        .message("must be numbers and ranges such as 0-2,4"))]
+    #[x_kube(validation = Rule::new(form::CPUSET.rule()).message(form::CPUSET.message()))]
     pub cpuset_cpus: Option<String>,
     /// Memory nodes the container may use, e.g. `0,1`.
     #[schemars(length(max = 1024))]
-    #[x_kube(validation = Rule::new("self.matches('^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$')")
-        .message("must be numbers and ranges such as 0-2,4"))]
+    #[x_kube(validation = Rule::new(form::CPUSET.rule()).message(form::CPUSET.message()))]
     pub cpuset_mems: Option<String>,
     /// Period of the CPU quota in microseconds. `resources.limits.cpu` is the simpler form.
     #[schemars(range(min = 1000, max = 1_000_000))]
@@ -491,12 +479,8 @@ impl JsonSchema for Capability {
             "type": "string",
             "maxLength": 32,
             "x-kubernetes-validations": [{
-                "rule": "self.upperAscii().matches('^(ALL|(CAP_)?(AUDIT_CONTROL|AUDIT_READ|AUDIT_WRITE|BLOCK_SUSPEND|BPF|\
-                    CHECKPOINT_RESTORE|CHOWN|DAC_OVERRIDE|DAC_READ_SEARCH|FOWNER|FSETID|IPC_LOCK|IPC_OWNER|KILL|LEASE|\
-                    LINUX_IMMUTABLE|MAC_ADMIN|MAC_OVERRIDE|MKNOD|NET_ADMIN|NET_BIND_SERVICE|NET_BROADCAST|NET_RAW|\
-                    PERFMON|SETFCAP|SETGID|SETPCAP|SETUID|SYSLOG|SYS_ADMIN|SYS_BOOT|SYS_CHROOT|SYS_MODULE|SYS_NICE|\
-                    SYS_PACCT|SYS_PTRACE|SYS_RAWIO|SYS_RESOURCE|SYS_TIME|SYS_TTY_CONFIG|WAKE_ALARM))$')",
-                "message": "must be ALL or a Linux capability such as NET_ADMIN, see capabilities(7)",
+                "rule": form::CAPABILITY.rule(),
+                "message": form::CAPABILITY.message(),
             }],
         })
     }

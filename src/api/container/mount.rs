@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::form;
 use crate::api::field_describes;
 use crate::api::grammar::AbsolutePath;
 
@@ -16,10 +17,11 @@ use crate::api::grammar::AbsolutePath;
 #[serde(rename_all = "camelCase")]
 #[x_kube(
     validation = Rule::new(
-        "self.type == 'bind' ? has(self.source) && self.source.matches('^/[^[:cntrl:]]*$') && !self.source.matches('/[.][.](/|$)') \
+        format!("self.type == 'bind' ? has(self.source) && self.source.matches('{}') && !self.source.matches('/[.][.](/|$)') \
          : self.type == 'tmpfs' ? !has(self.source) \
          : self.type == 'image' ? has(self.source) && self.source != '' \
-         : !has(self.source) || self.source.matches('^([A-Za-z0-9][A-Za-z0-9_.-]+)?$')")
+         : !has(self.source) || self.source == '' || self.source.matches('{}')",
+         form::BIND_SOURCE.pattern(), form::VOLUME_SOURCE.pattern()))
         .message("type bind needs an absolute path of the host without '..', type image an image, type volume a volume's name or nothing, type tmpfs nothing")
         .field_path(".source"),
     validation = Rule::new("self.type != 'volume' || !has(self.source) || !self.source.startsWith('kibotos-')")

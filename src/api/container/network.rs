@@ -6,6 +6,8 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::form;
+
 /// One network of the host's engine, with every member of Docker's EndpointSettings that a client
 /// may set.
 #[skip_serializing_none]
@@ -17,8 +19,8 @@ use serde_with::skip_serializing_none;
 pub struct NetworkAttachment {
     /// Name of the network; it must exist on the host.
     #[schemars(length(max = 255))]
-    #[x_kube(validation = Rule::new("self.matches('^[A-Za-z0-9][A-Za-z0-9_.-]*$') && !(self in ['host', 'none'])")
-        .message("must be a network's name; for host and none use networkMode"))]
+    #[x_kube(validation = Rule::new(format!("{} && !(self in ['host', 'none'])", form::NETWORK.rule()))
+        .message(form::NETWORK.message()))]
     pub name: String,
     /// Further names of the container in this network.
     pub aliases: Option<Vec<String>>,
@@ -28,8 +30,7 @@ pub struct NetworkAttachment {
     pub links: Option<Vec<String>>,
     /// MAC address in this network, e.g. `02:42:ac:11:00:02`. Needs Docker 25 (API 1.44).
     #[schemars(length(max = 17))]
-    #[x_kube(validation = Rule::new("self.matches('^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$')")
-        .message("must be a MAC address such as 02:42:ac:11:00:02"))]
+    #[x_kube(validation = Rule::new(form::MAC_ADDRESS.rule()).message(form::MAC_ADDRESS.message()))]
     pub mac_address: Option<String>,
     /// Options of the network's driver.
     pub driver_opts: Option<BTreeMap<String, String>>,

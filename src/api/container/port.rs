@@ -4,6 +4,7 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::form;
 use crate::api::grammar::{HostIp, Protocol};
 
 /// A port that the container listens on. With `hostPort` or `publish` it can be reached on the
@@ -40,7 +41,6 @@ pub struct ContainerPort {
     pub publish: Option<bool>,
     /// A name to refer to the port by; unique in the container.
     #[schemars(length(max = 63))]
-    #[x_kube(validation = Rule::new("self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')")
-        .message("must be lower-case letters, digits and '-', with a letter or digit at both ends"))]
+    #[x_kube(validation = Rule::new(form::PORT_NAME.rule()).message(form::PORT_NAME.message()))]
     pub name: Option<String>,
 }

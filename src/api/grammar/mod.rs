@@ -10,6 +10,8 @@
 //! The rules are never looser than the parser: what an API server with our CRDs stored, the
 //! parser takes. Where a rule is stricter, the type says so.
 //!
+//! A text whose parts nobody reads has a [`Form`] in place of a newtype.
+//!
 //! Pure: no I/O, no clock, no randomness.
 
 mod absolute_path;
@@ -20,6 +22,7 @@ mod data_key;
 mod device_path;
 mod dns_label;
 mod duration;
+mod form;
 mod host_ip;
 mod host_name;
 mod image_reference;
@@ -44,6 +47,7 @@ pub use data_key::DataKey;
 pub use device_path::DevicePath;
 pub use dns_label::DnsLabel;
 pub use duration::Duration;
+pub use form::Form;
 pub use host_ip::HostIp;
 pub use host_name::HostName;
 pub use image_reference::ImageReference;
