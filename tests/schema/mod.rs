@@ -13,6 +13,7 @@ pub mod kind;
 mod largest;
 mod manifest;
 mod mutability;
+mod offline;
 mod pair;
 mod pairs;
 mod required;

@@ -13,6 +13,7 @@ use crate::api::crds;
 use crate::api::field_error::FieldError;
 use crate::api::{TemplateRevision, names};
 use crate::cli::manifest::{self, Document};
+use crate::controller::workspace::check;
 use crate::controller::workspace::resolve::{Data, Sources};
 use crate::schema;
 
@@ -89,6 +90,10 @@ impl Inputs {
                 }
                 let revision: TemplateRevision = serde_json::from_value(document.value.clone())
                     .map_err(|error| wrong(document, &error.to_string()))?;
+                let errors = check::revision(&name, &revision.spec);
+                if !errors.is_empty() {
+                    return Err(wrong(document, &join(&errors)));
+                }
                 let TemplateRevisionSpec { template_name, revision: v, .. } = &revision.spec;
                 self.revisions.insert(names::template_revision(template_name, v), revision.spec);
             }

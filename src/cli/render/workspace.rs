@@ -14,6 +14,7 @@ use crate::api::workspace::VolumeMode;
 use crate::api::workspace_run::RunMount;
 use crate::api::{TemplateRevisionSpec, Workspace, WorkspaceSpec};
 use crate::cli::manifest::Document;
+use crate::controller::workspace::check;
 use crate::controller::workspace::merge;
 use crate::controller::workspace::resolve::{self, Data, Input, Missing, Sources};
 
@@ -41,11 +42,13 @@ pub fn render(
         return Err(vec![FieldError::new("metadata.name", "Required value")]);
     };
     let spec = &workspace.spec;
-    let template = template(spec, inputs)?;
+    let wrong = check::workspace(&name, spec);
     let namespace = workspace.metadata.namespace.as_deref().unwrap_or(&options.namespace);
     let workspace =
         WorkspaceRef { namespace: namespace.to_owned(), name, uid: WORKSPACE_UID.to_owned() };
-    translate(&workspace, spec, template, options, inputs).map(Some)
+    let rendered = template(spec, inputs)
+        .and_then(|template| translate(&workspace, spec, template, options, inputs));
+    check::together(wrong, rendered).map(Some)
 }
 
 fn translate(
