@@ -29,5 +29,6 @@ mod house;
 mod import;
 mod kubectl;
 mod policy;
+mod random;
 mod render;
 mod schema;

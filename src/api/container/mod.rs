@@ -197,7 +197,7 @@ pub struct Container {
     /// engine's defaults.
     #[schemars(extend("maxProperties" = 64))]
     #[x_kube(validation = Rule::new(
-        "self.all(p, p.size() <= 1024 && p.matches('^(/[^/:[:cntrl:]]+)+$') && !p.matches('/[.][.]?(/|$)'))")
+        "self.all(p, p.size() <= 1024 && p.matches(r'^(/[^/:\\x00-\\x1f\\x7f-\\x{9f}]+)+$') && !p.matches('/[.][.]?(/|$)'))")
         .message("a path must be absolute, without '//', '.', '..', ':' or a '/' at its end, and not '/' itself"))]
     pub tmpfs: Option<BTreeMap<String, String>>,
     /// Whether the root file system is read-only.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::api::Container;
-use crate::api::container::{Healthcheck, Logging};
+use crate::api::container::{Blkio, Healthcheck, Logging};
 use crate::api::grammar::{Duration, ImageReference, Quantity, RawQuantity};
 
 /// The container in canonical form: `1Gi` and `1024Mi`, `60s` and `1m`, an empty list and none, two
@@ -59,6 +59,13 @@ fn sets(c: &mut Container) {
             device.cgroup_permissions.get_or_insert_with(|| "rwm".to_owned());
         }
     }
+    for network in c.networks.iter_mut().flatten() {
+        sort(&mut network.aliases);
+        sort(&mut network.links);
+    }
+    if let Some(blkio) = &mut c.blkio {
+        limits(blkio);
+    }
     for list in [
         &mut c.anonymous_volumes,
         &mut c.binds,
@@ -69,6 +76,24 @@ fn sets(c: &mut Container) {
         &mut c.security_opt,
     ] {
         sort(list);
+    }
+}
+
+/// Limits of devices, each device's in the order they were given: the last one counts.
+fn limits(blkio: &mut Blkio) {
+    if let Some(list) = &mut blkio.weight_device {
+        list.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+    for list in [
+        &mut blkio.device_read_bps,
+        &mut blkio.device_write_bps,
+        &mut blkio.device_read_iops,
+        &mut blkio.device_write_iops,
+    ]
+    .into_iter()
+    .flatten()
+    {
+        list.sort_by(|a, b| a.path.cmp(&b.path));
     }
 }
 

@@ -50,8 +50,8 @@ struct Hashed<'a> {
     size: Option<RawQuantity>,
     #[serde(skip_serializing_if = "Option::is_none")]
     config_path: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    mounts: &'a [RunMount],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mounts: Vec<&'a RunMount>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     sources: &'a BTreeMap<String, Source>,
 }
@@ -64,12 +64,14 @@ pub fn spec_hash(run: &WorkspaceRunSpec, sources: &BTreeMap<String, Source>) -> 
     let name = container.name.take().unwrap_or_else(|| {
         crate::api::names::default_container_name(&run.workspace.namespace, &run.workspace.name)
     });
+    let mut mounts: Vec<_> = run.mounts.iter().flatten().collect();
+    mounts.sort_by(|a, b| a.path.cmp(&b.path));
     let hashed = Hashed {
         container,
         name,
         size: run.writable_layer.size.clone().map(canonical::amount),
         config_path: run.config_file.as_ref().map(|config| config.path.as_str()),
-        mounts: run.mounts.as_deref().unwrap_or_default(),
+        mounts,
         sources,
     };
     // Writing these types cannot fail: their maps have text keys. Were it ever to, the text of the
