@@ -6,11 +6,13 @@ mod compose;
 mod corpus;
 mod create;
 mod device;
+mod environment;
 mod inspect;
 mod random;
 pub mod same;
 mod server;
 mod services;
+mod words;
 
 use std::collections::BTreeMap;
 

@@ -3,26 +3,25 @@
 
 use serde_json::{Map, Value, json};
 
-use super::object::wanted;
-use super::origin::Origins;
+use super::object::{is_zero, wanted};
+use super::origin::{Origins, Words};
 use super::{Beside, Found, Request, Unreadable, json};
 
-/// Names that are not Docker's in another case.
-const NAMES: [(&str, &str); 14] = [
-    ("interval_ns", "Interval"),
-    ("timeout_ns", "Timeout"),
-    ("start_period_ns", "StartPeriod"),
-    ("start_interval_ns", "StartInterval"),
-    ("uts_mode", "UTSMode"),
-    ("ipam_config", "IPAMConfig"),
-    ("ipv4_address", "IPv4Address"),
-    ("ipv6_address", "IPv6Address"),
-    ("link_local_ips", "LinkLocalIPs"),
-    ("device_ids", "DeviceIDs"),
-    ("blkio_device_read_iops", "BlkioDeviceReadIOps"),
-    ("blkio_device_write_iops", "BlkioDeviceWriteIOps"),
-    ("endpoints", "EndpointsConfig"),
-    ("size", "size"),
+/// Docker's names that are not the command's in another case.
+const DOCKER: [(&str, &str); 13] = [
+    ("Interval", "interval_ns"),
+    ("Timeout", "timeout_ns"),
+    ("StartPeriod", "start_period_ns"),
+    ("StartInterval", "start_interval_ns"),
+    ("UTSMode", "uts_mode"),
+    ("IPAMConfig", "ipam_config"),
+    ("IPv4Address", "ipv4_address"),
+    ("IPv6Address", "ipv6_address"),
+    ("LinkLocalIPs", "link_local_ips"),
+    ("DeviceIDs", "device_ids"),
+    ("BlkioDeviceReadIOps", "blkio_device_read_iops"),
+    ("BlkioDeviceWriteIOps", "blkio_device_write_iops"),
+    ("EndpointsConfig", "endpoints"),
 ];
 
 /// Members whose own members' names are the user's.
@@ -64,7 +63,12 @@ pub fn read(request: &Request<'_>) -> Result<Vec<Found>, Unreadable> {
     else {
         return Err(Unreadable("container_name: is missing: set it, or give --name".to_owned()));
     };
-    let mut origins = Origins::default();
+    let mut origins = Origins::in_words(Words::Snake(&DOCKER));
+    for (docker, source) in
+        [("", "config"), ("HostConfig", "host_config"), ("NetworkingConfig", "networking_config")]
+    {
+        origins.put(docker, format!("create.{source}"));
+    }
     origins.put("name", "container_name");
     origins.put("directory", "container_dir");
     let mut body = body(create, &mut origins);
@@ -74,6 +78,7 @@ pub fn read(request: &Request<'_>) -> Result<Vec<Found>, Unreadable> {
         origins.put(format!("?{key}"), key.clone());
         body.insert(format!("?{key}"), value.clone());
     }
+    devices(&mut body);
     // The original always sent it.
     if body.get("Entrypoint").is_none_or(Value::is_null) {
         body.insert("Entrypoint".to_owned(), json!([]));
@@ -150,6 +155,22 @@ fn renamed(docker: &str, source: &str, value: &Value, origins: &mut Origins) -> 
     }
 }
 
+/// A device's rights and its path in the container are the original's to fill in.
+fn devices(body: &mut Map<String, Value>) {
+    let list = body.get_mut("HostConfig").and_then(|host| host.get_mut("Devices"));
+    for device in list.and_then(Value::as_array_mut).into_iter().flatten() {
+        let Some(device) = device.as_object_mut() else { continue };
+        let unset = |value: Option<&Value>| value.is_none_or(is_zero);
+        if unset(device.get("CgroupPermissions")) {
+            device.insert("CgroupPermissions".to_owned(), json!("rwm"));
+        }
+        if unset(device.get("PathInContainer")) {
+            let same = device.get("PathOnHost").cloned().unwrap_or_default();
+            device.insert("PathInContainer".to_owned(), same);
+        }
+    }
+}
+
 /// A list of names, or of objects with a name, as an object.
 fn set(docker: &str, source: &str, items: &[Value], origins: &mut Origins) -> Value {
     let mut members = Map::new();
@@ -173,8 +194,11 @@ fn set(docker: &str, source: &str, items: &[Value], origins: &mut Origins) -> Va
 }
 
 fn pascal(snake: &str) -> String {
-    if let Some((_, name)) = NAMES.iter().find(|(known, _)| *known == snake) {
+    if let Some((name, _)) = DOCKER.iter().find(|(_, known)| *known == snake) {
         return (*name).to_owned();
+    }
+    if snake == "size" {
+        return snake.to_owned(); // of a writable layer, StorageOpt
     }
     let word = |word: &str| {
         let mut chars = word.chars();

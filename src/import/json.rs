@@ -7,6 +7,9 @@ use super::object::wanted;
 
 /// The JSON of `what`; an error names the line and column.
 pub fn parse(what: &str, text: &str) -> Result<Value, Unreadable> {
+    if text.trim().is_empty() {
+        return Err(Unreadable(format!("{what} is empty: JSON is expected")));
+    }
     serde_json::from_str(text).map_err(|error| Unreadable(format!("{what} is no JSON: {error}")))
 }
 

@@ -19,6 +19,7 @@ mod create;
 mod device;
 mod env_file;
 mod inspect;
+mod interpolate;
 mod json;
 pub mod manifest;
 mod name;
@@ -114,6 +115,8 @@ struct Beside {
     directory: Option<String>,
     pull: Option<String>,
     config: Option<String>,
+    /// Whether the container is there and does not run.
+    stopped: bool,
 }
 
 /// Turns a source into Workspaces.
@@ -136,9 +139,12 @@ pub fn import(request: &Request<'_>) -> Result<Imported, Unreadable> {
     for container in &found {
         let wrong = notes.errors();
         notes.enter(container.origins.clone());
+        let whose = (request.kind == Kind::Inspect).then_some(container.label.as_str());
         let spec = body::translate(container, &mut notes);
         let name = names.give(request.name.unwrap_or(&container.label), &mut notes);
         if notes.errors() > wrong {
+            // By its index alone a container is hard to find.
+            notes.say_whose(wrong, whose);
             continue;
         }
         let Some(name) = name else { continue };

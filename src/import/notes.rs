@@ -18,6 +18,11 @@ impl Notes {
         self.origins = origins;
     }
 
+    /// What the source calls a field of the create body, for a sentence about another.
+    pub fn name(&self, path: &str) -> String {
+        self.origins.name_of(path)
+    }
+
     /// Says that the field at `path` of the create body is not carried over as it is.
     pub fn warn(&mut self, path: &str, message: impl Into<String>) {
         let path = self.origins.source_of(path);
@@ -41,6 +46,14 @@ impl Notes {
     /// As [`error`](Self::error), of a path that is the source's own.
     pub fn error_at(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.errors.push(FieldError::new(path, message));
+    }
+
+    /// Names the container that the errors from the given one on are of.
+    pub fn say_whose(&mut self, from: usize, container: Option<&str>) {
+        let Some(container) = container else { return };
+        for error in self.errors.iter_mut().skip(from) {
+            error.message.push_str(&format!(" (container {container})"));
+        }
     }
 
     /// Says that what came of a container would be refused.

@@ -185,7 +185,39 @@ fn what_is_no_json_is_an_error_with_line_and_column() {
     );
     assert_eq!(fault(Kind::Create, "[]"), "the create body must be an object, and is a list");
     assert!(fault(Kind::Inspect, "{").contains("line 1 column 1"));
-    assert!(fault(Kind::Device, "").contains("line 1 column 0"));
+    assert!(fault(Kind::Device, "{\"a\":").contains("line 1 column 5"));
     let unnamed = import(&request(Kind::Create, "{\"Image\": \"app\"}")).unwrap_err().to_string();
     assert!(unnamed.ends_with("give --name"), "{unnamed}");
+}
+
+#[test]
+fn a_source_without_a_container_is_an_error_that_says_what_is_expected() {
+    for (kind, text, error) in [
+        (Kind::Create, " \n", "the create body is empty: JSON is expected"),
+        (Kind::Inspect, "", "the output of docker inspect is empty: JSON is expected"),
+        (
+            Kind::Inspect,
+            "[]",
+            "the output of docker inspect is an empty list: give that of docker inspect CONTAINER",
+        ),
+        (Kind::Compose, "\n", "the compose file is empty: services are expected"),
+        (Kind::Compose, "# c\n", "the compose file must be an object with services in it"),
+        (Kind::Compose, "{}", "services: is missing or empty"),
+        (Kind::Compose, "version: '3'", "services: is missing or empty"),
+        (Kind::Compose, "services:", "services: is missing or empty"),
+        (Kind::Compose, "services: {}", "services: is missing or empty"),
+        (Kind::Compose, "services: []", "services: must be an object, and is a list"),
+        (Kind::Device, "", "the device command is empty: JSON is expected"),
+        (Kind::Device, "{}", "create: is missing"),
+    ] {
+        let request = Request { name: Some("app"), ..request(kind, text) };
+        let told = import(&request).unwrap_err().to_string();
+        assert!(told.starts_with(error), "{kind:?} {text:?}: {told}");
+    }
+    for (kind, text) in
+        [(Kind::Create, "{}"), (Kind::Inspect, "{}"), (Kind::Device, "{\"create\": {}}")]
+    {
+        let request = Request { name: Some("app"), ..request(kind, text) };
+        assert!(!import(&request).unwrap().errors.is_empty(), "{kind:?}");
+    }
 }

@@ -72,7 +72,7 @@ fn the_entrypoint_is_cleared_as_the_original_always_did_unless_nothing_would_run
     assert_eq!(imported.workspaces[0].spec.container.clone().unwrap().command.unwrap(), [""; 0]);
     let imported = of(json!({ "image": "app" }));
     assert_eq!(imported.workspaces[0].spec.container.clone().unwrap().command, None);
-    assert_eq!(imported.warnings[0].path, "create.config.Entrypoint");
+    assert_eq!(imported.warnings[0].path, "create.config.entrypoint");
 }
 
 #[test]

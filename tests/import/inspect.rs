@@ -219,3 +219,81 @@ fn the_labels_of_docker_compose_are_left_out_for_it_would_take_the_container_for
     assert_eq!(warned.len(), 1, "{warned:?}");
     assert!(warned[0].contains("com.docker.compose.*"), "{warned:?}");
 }
+
+#[test]
+fn one_bad_element_is_an_error_that_leaves_the_others_alone() {
+    let mut named = plain();
+    named["Name"] = json!("/bad");
+    named["HostConfig"]["Memory"] = json!("1g");
+    let image = json!({ "Id": "sha256:aa", "Name": "/odd", "RepoTags": [], "Config": {} });
+    let imported = inspect(&json!([plain(), named, 7, image, null]), None);
+    let names: Vec<_> =
+        imported.workspaces.iter().map(|w| w.metadata.name.clone().unwrap()).collect();
+    assert_eq!(names, ["web"]);
+    let errors: Vec<_> = imported.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        errors,
+        [
+            "[2]: must be an object, and is a number",
+            "[3] (odd): is no container of docker inspect: HostConfig must be an object, and is null",
+            "[4]: must be an object, and is null",
+            "[1].HostConfig.Memory: must be a whole number, and is a text (container bad)",
+        ]
+    );
+}
+
+#[test]
+fn a_container_that_does_not_run_becomes_a_workspace_that_does_not() {
+    for (state, power, warning) in [
+        (json!({ "Status": "running", "Running": true }), None, None),
+        (json!({ "Status": "restarting", "Running": true, "Restarting": true }), None, None),
+        (json!({ "Running": true }), None, None),
+        (json!({ "Status": "paused", "Running": true, "Paused": true }), None, Some("is paused")),
+        (
+            json!({ "Status": "exited" }),
+            Some("Stopped"),
+            Some("is exited: the container does not run"),
+        ),
+        (json!({ "Status": "dead" }), Some("Stopped"), Some("is dead")),
+        (
+            json!({ "Status": "created" }),
+            Some("Stopped"),
+            Some("is created: the container was never"),
+        ),
+        (json!({ "Status": "removing" }), Some("Stopped"), Some("is removing")),
+    ] {
+        let imported = inspect(&changed("/State", state.clone()), Some(&image()));
+        let made = manifest::plain(&imported.workspaces[0]).unwrap();
+        assert_eq!(made["spec"].get("powerState").and_then(Value::as_str), power, "{state}");
+        let warned = warned(&imported);
+        assert_eq!(warned.len(), usize::from(warning.is_some()), "{state}: {warned:?}");
+        let start = warning.map(|warning| format!("[0].State.Status: {warning}"));
+        assert!(start.is_none_or(|start| warned[0].starts_with(&start)), "{state}: {warned:?}");
+    }
+}
+
+#[test]
+fn a_shell_of_the_containers_own_runs_its_health_check() {
+    let check = |config: Value| {
+        let mut container = plain();
+        for (key, value) in config.as_object().unwrap() {
+            container["Config"][key] = value.clone();
+        }
+        let imported = inspect(&json!([container]), Some(&image()));
+        let made = imported.workspaces[0].spec.container.clone().unwrap().healthcheck;
+        (made.and_then(|check| check.test).unwrap_or_default(), warned(&imported))
+    };
+    let line = json!({ "Test": ["CMD-SHELL", "a && b"] });
+    let bash = json!(["/bin/bash", "-c"]);
+    let (test, warned) = check(json!({ "Healthcheck": line, "Shell": bash }));
+    assert_eq!(
+        (test, warned.len()),
+        (["CMD", "/bin/bash", "-c", "a && b"].map(str::to_owned).to_vec(), 0)
+    );
+    let (test, warned) = check(json!({ "Healthcheck": line }));
+    assert_eq!((test, warned.len()), (["CMD-SHELL", "a && b"].map(str::to_owned).to_vec(), 0));
+    let (_, warned) = check(json!({ "Shell": bash, "Healthcheck": { "Test": ["NONE"] } }));
+    assert_eq!(warned, [""; 0]);
+    let (_, warned) = check(json!({ "Shell": bash }));
+    assert!(warned[0].starts_with("[0].Config.Shell: has no counterpart"), "{warned:?}");
+}

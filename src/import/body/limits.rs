@@ -48,7 +48,8 @@ pub fn read(
     let reserved = reserved.filter(|reserved| {
         let fits = memory.is_none_or(|limit| *reserved <= limit);
         if !fits {
-            notes.warn("HostConfig.MemoryReservation", "is above Memory: left out");
+            let message = format!("is above {}: left out", notes.name("HostConfig.Memory"));
+            notes.warn("HostConfig.MemoryReservation", message);
         }
         fits
     });
@@ -105,14 +106,16 @@ fn swap(memory: Option<i64>, host: &mut Object<'_>, notes: &mut Notes) -> Option
     let at = host.at("MemorySwap");
     let swap = host.int("MemorySwap", notes).filter(|n| *n != 0)?;
     let Some(memory) = memory else {
-        notes.warn(&at, "needs Memory: left out");
+        notes.warn(&at, format!("needs {}: left out", notes.name("HostConfig.Memory")));
         return None;
     };
     if swap == -1 {
         return Some(RawQuantity::from(-1));
     }
     if swap < memory {
-        notes.warn(&at, "counts memory and swap together, and is below Memory: left out");
+        let limit = notes.name("HostConfig.Memory");
+        let message = format!("counts memory and swap together, and is below {limit}: left out");
+        notes.warn(&at, message);
         return None;
     }
     bytes(swap)
@@ -162,7 +165,8 @@ fn kernel(limited: bool, host: &mut Object<'_>, container: &mut Container, notes
             [("CpuPeriod", &mut container.cpu_period), ("CpuQuota", &mut container.cpu_quota)]
         {
             if field.take().is_some() {
-                notes.warn(&host.at(key), "goes not with NanoCpus: left out");
+                let cpus = notes.name("HostConfig.NanoCpus");
+                notes.warn(&host.at(key), format!("goes not with {cpus}: left out"));
             }
         }
     }
@@ -172,10 +176,9 @@ fn kernel(limited: bool, host: &mut Object<'_>, container: &mut Container, notes
 fn spared(limited: bool, host: &mut Object<'_>, notes: &mut Notes) -> Option<bool> {
     let on = host.flag("OomKillDisable", notes).filter(|on| *on)?;
     if !limited {
-        notes.warn(
-            &host.at("OomKillDisable"),
-            "needs Memory, or the whole host is at stake: left out",
-        );
+        let limit = notes.name("HostConfig.Memory");
+        let message = format!("needs {limit}, or the whole host is at stake: left out");
+        notes.warn(&host.at("OomKillDisable"), message);
     }
     Some(on).filter(|_| limited)
 }

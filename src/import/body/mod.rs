@@ -16,7 +16,7 @@ pub use valid::clean;
 use crate::api::container::ImagePullPolicy;
 use crate::api::grammar::{AbsolutePath, ContainerName};
 use crate::api::workspace::{
-    ConfigFile, Retention, VolumeMode, WorkspaceSpec, WorkspaceVolume, WritableLayer,
+    ConfigFile, PowerState, Retention, VolumeMode, WorkspaceSpec, WorkspaceVolume, WritableLayer,
 };
 use crate::api::{Container, names::DEFAULT_CONFIG_PATH};
 
@@ -87,6 +87,9 @@ fn beside(found: &Found, container: &mut Container, spec: &mut WorkspaceSpec, no
             None
         }
     };
+    if about.stopped {
+        spec.power_state = PowerState::Stopped;
+    }
     spec.config_file = about.config.as_ref().map(|content| ConfigFile {
         content: Some(content.clone()),
         config_map_key_ref: None,

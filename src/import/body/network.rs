@@ -96,7 +96,10 @@ fn networks(
         if apart {
             object.ignore(&STATE);
             if !object.says_nothing() || Some(name) != mode.as_deref() {
-                let message = "networks cannot be joined with networkMode host, none or container:…: left out";
+                let mode = notes.name("HostConfig.NetworkMode");
+                let message = format!(
+                    "networks cannot be joined with {mode} host, none or container:…: left out"
+                );
                 notes.warn(&at, message);
             }
             continue;
@@ -210,10 +213,11 @@ fn ipam(object: &mut Object<'_>, notes: &mut Notes) -> Option<IpamConfig> {
 
 /// With the network of another container, that container's settings count.
 fn stay_out(container: &mut Container, notes: &mut Notes) {
+    let mode = notes.name("HostConfig.NetworkMode");
     let mut out = |path: &str, there: bool| {
         if there {
             let message =
-                "with networkMode container:… the other container's network counts: left out";
+                format!("with {mode} container:… the other container's network counts: left out");
             notes.warn(path, message);
         }
     };

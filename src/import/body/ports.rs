@@ -18,11 +18,12 @@ pub fn read(body: &mut Body<'_>, apart: bool, notes: &mut Notes) -> Option<Vec<C
     for (key, at, value) in bindings.rest() {
         let Some(port) = exposed.get(key) else {
             if !is_zero(value) {
-                notes.warn(
-                    &at,
-                    "is not among ExposedPorts under the same key, letter for letter, so most engines \
-                     publish nothing: left out",
+                let exposed = notes.name("ExposedPorts");
+                let message = format!(
+                    "is not among {exposed} under the same key, letter for letter, so most engines \
+                     publish nothing: left out"
                 );
+                notes.warn(&at, message);
             }
             continue;
         };
@@ -37,8 +38,9 @@ pub fn read(body: &mut Body<'_>, apart: bool, notes: &mut Notes) -> Option<Vec<C
             notes.warn(&at, message);
         }
         if apart && !hosts.is_empty() {
+            let mode = notes.name("HostConfig.NetworkMode");
             let message =
-                "ports are not published with networkMode host, none or container:…: left out";
+                format!("ports are not published with {mode} host, none or container:…: left out");
             notes.warn(&at, message);
             continue;
         }

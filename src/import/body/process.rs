@@ -38,7 +38,8 @@ pub fn read(
     container.tty = on(config.flag("Tty", notes));
     container.stdin = on(config.flag("OpenStdin", notes));
     container.stdin_once = on(config.flag("StdinOnce", notes));
-    container.healthcheck = health(&mut config.object("Healthcheck", notes), notes);
+    let shell = config.texts("Shell", notes).into_iter().map(|(_, word)| word).collect::<Vec<_>>();
+    container.healthcheck = health(&mut config.object("Healthcheck", notes), &shell, notes);
     spec.stop = stop(config, notes);
     if config.flag("NetworkDisabled", notes) == Some(true) {
         notes.warn(
@@ -46,8 +47,6 @@ pub fn read(
             "is not supported: set networkMode none for a container without network",
         );
     }
-    // For building only: a health check as a text is run by /bin/sh or what the image says.
-    config.ignore(&["Shell"]);
 }
 
 /// How the engine runs it.
@@ -112,10 +111,12 @@ fn command(config: &mut Object<'_>, container: &mut Container, notes: &mut Notes
     container.command = command;
     if container.command.as_ref().is_some_and(Vec::is_empty) && container.args.is_none() {
         container.command = None;
-        notes.warn(
-            "Entrypoint",
-            "is empty and Cmd too, with which nothing would run: the image's own are kept",
+        let args = notes.name("Cmd");
+        let message = format!(
+            "is empty and {args} too, and a Workspace has no image's entrypoint cleared without \
+             args: the image's own is kept"
         );
+        notes.warn("Entrypoint", message);
     }
 }
 
@@ -176,8 +177,9 @@ pub fn labels(
     Some(labels).filter(|labels| !labels.is_empty())
 }
 
-fn health(object: &mut Object<'_>, notes: &mut Notes) -> Option<Healthcheck> {
-    let test: Vec<String> = object.texts("Test", notes).into_iter().map(|(_, word)| word).collect();
+fn health(object: &mut Object<'_>, shell: &[String], notes: &mut Notes) -> Option<Healthcheck> {
+    let test = object.texts("Test", notes).into_iter().map(|(_, word)| word).collect();
+    let test = in_shell(test, shell, notes);
     let right = match test.as_slice() {
         [] => true,
         [first] => first == "NONE",
@@ -207,6 +209,24 @@ fn health(object: &mut Object<'_>, notes: &mut Notes) -> Option<Healthcheck> {
     };
     std::mem::take(object).finish(notes);
     Some(check).filter(|check| *check != Healthcheck::default())
+}
+
+/// A shell of the container's own has a say in a health check alone: it runs the line. A Workspace
+/// has none, so the check names it as its program.
+fn in_shell(test: Vec<String>, shell: &[String], notes: &mut Notes) -> Vec<String> {
+    match test.as_slice() {
+        [first, line] if first == "CMD-SHELL" && !shell.is_empty() => {
+            let words = shell.iter().chain([line]).cloned();
+            std::iter::once("CMD".to_owned()).chain(words).collect()
+        }
+        [] if !shell.is_empty() => {
+            let message = "has no counterpart in a Workspace: left out; if the image has a health \
+                           check of its own, the image's shell runs it";
+            notes.warn("Shell", message);
+            test
+        }
+        _ => test,
+    }
 }
 
 fn stop(config: &mut Object<'_>, notes: &mut Notes) -> Option<StopPolicy> {

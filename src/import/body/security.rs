@@ -151,7 +151,8 @@ fn namespaces(host: &mut Object<'_>, container: &mut Container, notes: &mut Note
         });
     container.cgroup_parent = host.text("CgroupParent", notes);
     if container.uts_mode.is_some() && container.hostname.take().is_some() {
-        notes.warn("Hostname", "with utsMode host the host's name counts: left out");
+        let mode = notes.name("HostConfig.UTSMode");
+        notes.warn("Hostname", format!("with {mode} host the host's name counts: left out"));
     }
 }
 
@@ -239,7 +240,8 @@ fn request(mut object: Object<'_>, notes: &mut Notes) -> DeviceRequest {
         }
     }
     if count.is_some() && device_ids.is_some() {
-        notes.warn(&object.at("Count"), "goes not with DeviceIDs: left out");
+        let ids = notes.name("DeviceIDs");
+        notes.warn(&object.at("Count"), format!("goes not with {ids}: left out"));
     }
     let made = DeviceRequest {
         driver: object.text("Driver", notes),

@@ -49,6 +49,7 @@ pub fn read(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     }
     check.finish(notes);
     draft.config("Healthcheck", &at, health);
+    draft.members("Healthcheck", &at, &[("Test", "test"), ("Retries", "retries")]);
 }
 
 /// A list as it is; a text is a line for the shell.

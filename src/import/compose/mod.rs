@@ -3,6 +3,7 @@
 //! Variables come from `--env-file` alone, never from the environment of the process, so that the
 //! same files always give the same manifests.
 
+mod environment;
 mod health;
 mod mounts;
 mod network;
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::notes::Notes;
-use super::object::is_zero;
+use super::object::{is_zero, wanted};
 use super::{Found, Request, Unreadable, Variables, env_file};
 use project::Project;
 use value::Node;
@@ -28,15 +29,23 @@ const BESIDE: [&str; 2] = ["version", "name"];
 
 /// The services.
 pub fn read(request: &Request<'_>, notes: &mut Notes) -> Result<Vec<Found>, Unreadable> {
-    let variables = match request.env_file {
-        Some(text) => {
-            env_file::variables(text).map_err(|error| Unreadable(format!("--env-file: {error}")))?
-        }
-        None => Variables::new(),
-    };
+    let variables = variables(request.env_file.unwrap_or_default(), notes)?;
+    if request.text.trim().is_empty() {
+        return Err(Unreadable("the compose file is empty: services are expected".to_owned()));
+    }
     let file = parse(request.text, &variables, notes)?;
-    let Some(Value::Object(services)) = file.get("services") else {
-        return Err(Unreadable("services: must be an object, one member a service".to_owned()));
+    let services = match file.get("services") {
+        Some(Value::Object(services)) if !services.is_empty() => services,
+        None | Some(Value::Null | Value::Object(_)) => {
+            return Err(Unreadable(
+                "services: is missing or empty: the compose file holds no container; write each \
+                 under services, by a name with an image"
+                    .to_owned(),
+            ));
+        }
+        Some(other) => {
+            return Err(Unreadable(format!("services: {}", wanted("an object", other))));
+        }
     };
     for (key, value) in &file {
         match key.as_str() {
@@ -58,6 +67,19 @@ pub fn read(request: &Request<'_>, notes: &mut Notes) -> Result<Vec<Found>, Unre
         found.extend(service::read(name, &mut node, &project, notes));
     }
     Ok(found)
+}
+
+/// The variables of `--env-file`, the last of one name counting.
+fn variables(text: &str, notes: &mut Notes) -> Result<Variables, Unreadable> {
+    let none = Variables::new();
+    let file = env_file::parse(text, &none, &none)
+        .map_err(|error| Unreadable(format!("--env-file: {error}")))?;
+    for (line, name) in file.unset {
+        let message = format!("line {line}: {name} is not set above, so it is empty");
+        notes.warn_at("--env-file", message);
+    }
+    let set = |(name, value): env_file::Variable| value.map(|value| (name, value));
+    Ok(file.variables.into_iter().filter_map(set).collect())
 }
 
 /// The file with its variables filled in and its anchors and merge keys followed.

@@ -8,6 +8,29 @@ use super::value::{Node, scalar};
 use crate::import::notes::Notes;
 use crate::import::size;
 
+/// Members of a mount in the long form.
+const MEMBERS: [(&str, &str); 15] = [
+    ("Type", "type"),
+    ("Source", "source"),
+    ("Target", "target"),
+    ("ReadOnly", "read_only"),
+    ("Consistency", "consistency"),
+    ("BindOptions", "bind"),
+    ("BindOptions.Propagation", "bind.propagation"),
+    ("VolumeOptions", "volume"),
+    ("VolumeOptions.Labels", "volume.labels"),
+    ("VolumeOptions.Subpath", "volume.subpath"),
+    ("TmpfsOptions", "tmpfs"),
+    ("TmpfsOptions.SizeBytes", "tmpfs.size"),
+    ("TmpfsOptions.Mode", "tmpfs.mode"),
+    ("ImageOptions", "image"),
+    ("ImageOptions.Subpath", "image.subpath"),
+];
+
+/// Members of a device in the long form.
+const DEVICE: [(&str, &str); 3] =
+    [("PathOnHost", "source"), ("PathInContainer", "target"), ("CgroupPermissions", "permissions")];
+
 /// All that is mounted.
 pub fn read(node: &mut Node<'_>, draft: &mut Draft, project: &Project<'_>, notes: &mut Notes) {
     for (at, item) in node.list("volumes") {
@@ -108,7 +131,8 @@ fn long(at: &str, item: &Value, draft: &mut Draft, project: &Project<'_>, notes:
         mount.insert("ImageOptions".to_owned(), json!({ "Subpath": node.text("subpath", notes) }));
         node.finish(notes);
     }
-    draft.push("Mounts", at, mount);
+    let path = draft.push("Mounts", at, mount);
+    draft.members(&path, at, &MEMBERS);
 }
 
 /// Options of a bind.
@@ -224,5 +248,8 @@ fn device(at: &str, item: &Value, draft: &mut Draft, notes: &mut Notes) {
         "PathInContainer": inside,
         "CgroupPermissions": permissions.filter(|p| !p.is_empty()).unwrap_or_else(|| "rwm".to_owned()),
     });
-    draft.push("Devices", at, device);
+    let path = draft.push("Devices", at, device);
+    if item.is_object() {
+        draft.members(&path, at, &DEVICE);
+    }
 }

@@ -73,7 +73,7 @@ fn join(
     project: &Project<'_>,
     notes: &mut Notes,
 ) {
-    let mut first: Option<(i64, String, String)> = None;
+    let mut first: Option<(i64, String, String, String)> = None;
     for (at, name, value) in list {
         let network = project.network(&name);
         if !project.is_external_network(&name) {
@@ -87,16 +87,16 @@ fn join(
         let endpoint = endpoint(service, &mut node, notes);
         node.finish(notes);
         // Compose joins the one of the highest priority first, of equal ones the first by name.
-        let before = |(best, key, _): &(i64, String, String)| {
+        let before = |(best, key, ..): &(i64, String, String, String)| {
             priority > *best || (priority == *best && name < *key)
         };
         if first.as_ref().is_none_or(before) {
-            first = Some((priority, name, network.clone()));
+            first = Some((priority, name, at.clone(), network.clone()));
         }
         draft.join(&network, &at, endpoint);
     }
-    if let Some((_, name, network)) = first {
-        draft.host("NetworkMode", &name, network);
+    if let Some((_, _, at, network)) = first {
+        draft.host("NetworkMode", &at, network);
     }
 }
 

@@ -28,10 +28,28 @@ pub fn read(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
             Value::Object(_) => long(&at, &item, draft, notes),
             short => {
                 let Some(text) = scalar(&at, short, notes) else { continue };
-                if let Err(error) = published(&at, &text, draft) {
+                let place = Place { at: &at, long: false };
+                if let Err(error) = published(&place, &text, draft) {
                     notes.error_at(at, error);
                 }
             }
+        }
+    }
+}
+
+/// Where a port stands in the file.
+struct Place<'a> {
+    at: &'a str,
+    /// Whether as an object with members.
+    long: bool,
+}
+
+impl Place<'_> {
+    fn publish(&self, port: &str, ip: &str, host: &str, draft: &mut Draft) {
+        if let Some(path) = draft.publish(port, self.at, ip, host)
+            && self.long
+        {
+            draft.members(&path, self.at, &[("HostIp", "host_ip"), ("HostPort", "published")]);
         }
     }
 }
@@ -47,13 +65,14 @@ fn long(at: &str, item: &Value, draft: &mut Draft, notes: &mut Notes) {
         node.take(hint);
     }
     node.finish(notes);
-    if let Err(error) = pair(at, &ip, &host, &target, &protocol, draft) {
+    let place = Place { at, long: true };
+    if let Err(error) = pair(&place, &ip, &host, &target, &protocol, draft) {
         notes.error_at(at, error);
     }
 }
 
 /// `[[IP:][HOST]:]CONTAINER[/PROTOCOL]`, each port one or a range.
-fn published(at: &str, text: &str, draft: &mut Draft) -> Result<(), String> {
+fn published(place: &Place<'_>, text: &str, draft: &mut Draft) -> Result<(), String> {
     let (rest, protocol) = text.split_once('/').unwrap_or((text, "tcp"));
     let (front, target) = rest.rsplit_once(':').unwrap_or(("", rest));
     let (ip, host) = match front.rsplit_once(':') {
@@ -62,11 +81,11 @@ fn published(at: &str, text: &str, draft: &mut Draft) -> Result<(), String> {
         None => ("", front),
     };
     let ip = ip.strip_prefix('[').and_then(|ip| ip.strip_suffix(']')).unwrap_or(ip);
-    pair(at, ip, host, target, protocol, draft)
+    pair(place, ip, host, target, protocol, draft)
 }
 
 fn pair(
-    at: &str,
+    place: &Place<'_>,
     ip: &str,
     host: &str,
     target: &str,
@@ -79,7 +98,7 @@ fn pair(
     let key = |target: u16| format!("{target}/{protocol}");
     if host.is_empty() {
         for target in targets {
-            draft.publish(&key(target), at, ip, "");
+            place.publish(&key(target), ip, "", draft);
         }
         return Ok(());
     }
@@ -87,7 +106,7 @@ fn pair(
     if targets.len() == 1 && hosts.len() > 1 {
         // One port, on any of the range: an engine picks, and the translation says so.
         for target in targets {
-            draft.publish(&key(target), at, ip, host);
+            place.publish(&key(target), ip, host, draft);
         }
         return Ok(());
     }
@@ -95,7 +114,7 @@ fn pair(
         return Err(format!("{host} and {target} have not as many ports each"));
     }
     for (host, target) in hosts.zip(targets) {
-        draft.publish(&key(target), at, ip, &host.to_string());
+        place.publish(&key(target), ip, &host.to_string(), draft);
     }
     Ok(())
 }

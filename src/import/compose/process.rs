@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::environment;
 use super::project::Project;
 use super::service::Draft;
 use super::value::{Node, scalar};
-use crate::import::env_file;
 use crate::import::notes::Notes;
 
 /// Texts of the body itself.
@@ -80,12 +80,12 @@ pub fn read(node: &mut Node<'_>, draft: &mut Draft, project: &Project<'_>, notes
     }
     words("command", "Cmd", node, draft, notes);
     words("entrypoint", "Entrypoint", node, draft, notes);
-    environment(node, draft, project, notes);
-    let labels: Map<String, Value> = node
-        .pairs("labels", notes)
-        .into_iter()
-        .map(|(_, name, value)| (name, value.unwrap_or_default().into()))
-        .collect();
+    environment::read(node, draft, project, notes);
+    let mut labels = Map::new();
+    for (at, name, value) in node.pairs("labels", notes) {
+        draft.origin(&format!("Labels[{name}]"), &at);
+        labels.insert(name, value.unwrap_or_default().into());
+    }
     draft.config("Labels", &node.at("labels"), labels);
     for (key, docker) in
         [("annotations", "Annotations"), ("sysctls", "Sysctls"), ("storage_opt", "StorageOpt")]
@@ -117,67 +117,6 @@ fn words(key: &str, docker: &str, node: &mut Node<'_>, draft: &mut Draft, notes:
         }
     };
     draft.config(docker, &at, words);
-}
-
-/// `environment` over `env_file`, each variable once.
-fn environment(node: &mut Node<'_>, draft: &mut Draft, project: &Project<'_>, notes: &mut Notes) {
-    let mut list: Vec<(String, String, Option<String>)> = Vec::new();
-    let mut put = |at: String, name: String, value: Option<String>| {
-        list.retain(|(_, before, _)| *before != name);
-        list.push((at, name, value));
-    };
-    for (at, item) in node.list("env_file") {
-        for (name, value) in file(&at, &item, project, notes) {
-            put(at.clone(), name, value);
-        }
-    }
-    for (at, name, value) in node.pairs("environment", notes) {
-        put(at, name, value);
-    }
-    let mut env: Vec<Value> = Vec::new();
-    for (at, name, value) in list {
-        let Some(value) = value.or_else(|| project.variables.get(&name).cloned()) else {
-            let message = "has no value, which compose takes from the shell: left out, give --env-file with it";
-            notes.warn_at(at, format!("{name} {message}"));
-            continue;
-        };
-        draft.origin(&format!("Env[{}]", env.len()), &at);
-        env.push(format!("{name}={value}").into());
-    }
-    if !env.is_empty() {
-        draft.config("Env", &node.at("environment"), env);
-    }
-}
-
-fn file(
-    at: &str,
-    item: &Value,
-    project: &Project<'_>,
-    notes: &mut Notes,
-) -> Vec<(String, Option<String>)> {
-    let path = match item {
-        Value::Object(long) => long.get("path").and_then(Value::as_str).map(str::to_owned),
-        short => scalar(at, short, notes),
-    };
-    let Some(path) = path else {
-        notes.error_at(at, "must be a path, or an object with a path");
-        return Vec::new();
-    };
-    let required = item.get("required") != Some(&Value::Bool(false));
-    match (project.read)(&project.absolute(&path)) {
-        Ok(text) => match env_file::parse(&text) {
-            Ok(variables) => variables,
-            Err(error) => {
-                notes.error_at(at, format!("{path}: {error}"));
-                Vec::new()
-            }
-        },
-        Err(_) if !required => Vec::new(),
-        Err(error) => {
-            notes.error_at(at, format!("{path} cannot be read: {error}"));
-            Vec::new()
-        }
-    }
 }
 
 fn restart(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
@@ -212,4 +151,5 @@ fn logging(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
         .collect();
     logging.finish(notes);
     draft.host("LogConfig", &at, serde_json::json!({ "Type": driver, "Config": options }));
+    draft.members("HostConfig.LogConfig", &at, &[("Type", "driver"), ("Config", "options")]);
 }

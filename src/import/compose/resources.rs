@@ -27,6 +27,15 @@ const NUMBERS: [(&str, &str); 8] = [
     ("cpu_quota", "CpuQuota"),
 ];
 
+/// Members of a request for devices.
+const REQUEST: [(&str, &str); 5] = [
+    ("Driver", "driver"),
+    ("Count", "count"),
+    ("DeviceIDs", "device_ids"),
+    ("Capabilities", "capabilities"),
+    ("Options", "options"),
+];
+
 /// All limits; those under `deploy` count over the service's own.
 pub fn read(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     for (key, docker) in SIZES {
@@ -132,7 +141,8 @@ fn blkio(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
             let number = device.text(member, notes).and_then(|text| size::bytes(&text));
             device.finish(notes);
             let docker_member = if member == "rate" { "Rate" } else { "Weight" };
-            draft.push(docker, &at, json!({ "Path": path, docker_member: number }));
+            let path = draft.push(docker, &at, json!({ "Path": path, docker_member: number }));
+            draft.members(&path, &at, &[("Path", "path"), (docker_member, member)]);
         }
     }
     config.finish(notes);
@@ -148,7 +158,9 @@ fn gpus(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
         Some(Value::Array(items)) => {
             for (i, item) in items.iter().enumerate() {
                 let at = format!("{at}[{i}]");
-                draft.push("DeviceRequests", &at, request(&at, item, &["gpu"], notes));
+                let request = request(&at, item, &["gpu"], notes);
+                let path = draft.push("DeviceRequests", &at, request);
+                draft.members(&path, &at, &REQUEST);
             }
         }
         Some(_) => notes.error_at(at, "must be all, or a list of devices"),
@@ -232,7 +244,9 @@ fn deploy(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
         notes,
     );
     for (at, item) in reserved.list("devices") {
-        draft.push("DeviceRequests", &at, request(&at, &item, &[], notes));
+        let request = request(&at, &item, &[], notes);
+        let path = draft.push("DeviceRequests", &at, request);
+        draft.members(&path, &at, &REQUEST);
     }
     reserved.finish(notes);
     resources.finish(notes);
@@ -281,5 +295,7 @@ fn restart_policy(deploy: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     if !draft.has_host("RestartPolicy") {
         let value = json!({ "Name": name, "MaximumRetryCount": count });
         draft.host("RestartPolicy", &at, value);
+        let names = [("Name", "condition"), ("MaximumRetryCount", "max_attempts")];
+        draft.members("HostConfig.RestartPolicy", &at, &names);
     }
 }

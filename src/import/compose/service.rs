@@ -6,7 +6,7 @@ use super::project::Project;
 use super::value::Node;
 use super::{health, mounts, network, ports, process, resources};
 use crate::import::notes::Notes;
-use crate::import::origin::Origins;
+use crate::import::origin::{Origins, Words};
 use crate::import::{Beside, Found};
 
 /// A create body in the making.
@@ -21,28 +21,29 @@ pub struct Draft {
 impl Draft {
     /// Sets a member of the body itself, which came from `at`.
     pub fn config(&mut self, key: &str, at: &str, value: impl Into<Value>) {
-        self.origins.put(key, at);
+        self.origins.put_whole(key, at);
         self.config.insert(key.to_owned(), value.into());
     }
 
     /// Sets a member of the body's `HostConfig`.
     pub fn host(&mut self, key: &str, at: &str, value: impl Into<Value>) {
-        self.origins.put(format!("HostConfig.{key}"), at);
+        self.origins.put_whole(format!("HostConfig.{key}"), at);
         self.host.insert(key.to_owned(), value.into());
     }
 
-    /// Adds to a list of the body's `HostConfig`.
-    pub fn push(&mut self, key: &str, at: &str, value: impl Into<Value>) {
+    /// Adds to a list of the body's `HostConfig`; the path of the new item.
+    pub fn push(&mut self, key: &str, at: &str, value: impl Into<Value>) -> String {
         let list = self.host.entry(key).or_insert_with(|| Value::Array(Vec::new()));
-        if let Value::Array(items) = list {
-            self.origins.put(format!("HostConfig.{key}[{}]", items.len()), at);
-            items.push(value.into());
-        }
+        let Value::Array(items) = list else { return String::new() };
+        let path = format!("HostConfig.{key}[{}]", items.len());
+        items.push(value.into());
+        self.origins.put_whole(path.clone(), at);
+        path
     }
 
     /// Adds a member to an object of the body's `HostConfig`.
     pub fn entry(&mut self, key: &str, name: &str, at: &str, value: impl Into<Value>) {
-        self.origins.put(format!("HostConfig.{key}[{name}]"), at);
+        self.origins.put_whole(format!("HostConfig.{key}[{name}]"), at);
         let map = self.host.entry(key).or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(map) = map {
             map.insert(name.to_owned(), value.into());
@@ -51,33 +52,51 @@ impl Draft {
 
     /// Adds a member to a set of the body.
     pub fn member(&mut self, key: &str, name: &str, at: &str) {
-        self.origins.put(format!("{key}[{name}]"), at);
+        self.origins.put_whole(format!("{key}[{name}]"), at);
         let map = self.config.entry(key).or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(map) = map {
             map.insert(name.to_owned(), Value::Object(Map::new()));
         }
     }
 
-    /// Adds where a port is published.
-    pub fn publish(&mut self, port: &str, at: &str, host_ip: &str, host_port: &str) {
+    /// Adds where a port is published; the path of the new binding, if there is one.
+    pub fn publish(
+        &mut self,
+        port: &str,
+        at: &str,
+        host_ip: &str,
+        host_port: &str,
+    ) -> Option<String> {
         self.member("ExposedPorts", port, at);
-        self.origins.put(format!("HostConfig.PortBindings[{port}]"), at);
+        self.origins.put_whole(format!("HostConfig.PortBindings[{port}]"), at);
         let map = self.host.entry("PortBindings").or_insert_with(|| Value::Object(Map::new()));
         let list = map
             .as_object_mut()
             .map(|map| map.entry(port).or_insert_with(|| Value::Array(Vec::new())));
-        if let Some(Value::Array(list)) = list {
-            let binding = serde_json::json!({ "HostIp": host_ip, "HostPort": host_port });
-            if !list.contains(&binding) {
-                list.push(binding);
-            }
+        let Some(Value::Array(list)) = list else { return None };
+        let binding = serde_json::json!({ "HostIp": host_ip, "HostPort": host_port });
+        if list.contains(&binding) {
+            return None;
         }
+        let path = format!("HostConfig.PortBindings[{port}][{}]", list.len());
+        list.push(binding);
+        self.origins.put_whole(path.clone(), at);
+        Some(path)
     }
 
     /// Adds a network to join.
     pub fn join(&mut self, name: &str, at: &str, endpoint: Map<String, Value>) {
-        self.origins.put(format!("NetworkingConfig.EndpointsConfig[{name}]"), at);
+        let path = format!("NetworkingConfig.EndpointsConfig[{name}]");
+        self.origins.put_whole(path.clone(), at);
+        self.members(&path, at, &ENDPOINT);
         self.endpoints.insert(name.to_owned(), Value::Object(endpoint));
+    }
+
+    /// Notes the members under which the source has those of the body's object at `docker`.
+    pub fn members(&mut self, docker: &str, at: &str, names: &[(&str, &str)]) {
+        for (theirs, own) in names {
+            self.origins.put(format!("{docker}.{theirs}"), format!("{at}.{own}"));
+        }
     }
 
     /// Whether a member of the body's `HostConfig` is set.
@@ -87,7 +106,7 @@ impl Draft {
 
     /// Notes where a field came from.
     pub fn origin(&mut self, docker: &str, at: &str) {
-        self.origins.put(docker, at);
+        self.origins.put_whole(docker, at);
     }
 
     fn body(mut self) -> (Value, Origins) {
@@ -98,6 +117,28 @@ impl Draft {
         (Value::Object(self.config), self.origins)
     }
 }
+
+/// What compose calls the fields that sentences about other fields speak of.
+const NAMES: [(&str, &str); 7] = [
+    ("Memory", "mem_limit"),
+    ("NanoCpus", "cpus"),
+    ("ExposedPorts", "ports"),
+    ("UTSMode", "uts"),
+    ("Cmd", "command"),
+    ("DeviceIDs", "device_ids"),
+    ("NetworkMode", "network_mode"),
+];
+
+/// Members of a network that a service joins.
+const ENDPOINT: [(&str, &str); 7] = [
+    ("Aliases", "aliases"),
+    ("IPAMConfig.IPv4Address", "ipv4_address"),
+    ("IPAMConfig.IPv6Address", "ipv6_address"),
+    ("IPAMConfig.LinkLocalIPs", "link_local_ips"),
+    ("MacAddress", "mac_address"),
+    ("DriverOpts", "driver_opts"),
+    ("GwPriority", "gw_priority"),
+];
 
 /// What a Workspace has no place for, and what to do instead.
 const REFUSED: [(&str, &str); 18] = [
@@ -138,12 +179,12 @@ pub fn read(
     notes: &mut Notes,
 ) -> Option<Found> {
     let wrong = notes.errors();
-    let mut draft = Draft::default();
+    let mut draft = Draft { origins: Origins::in_words(Words::Snake(&NAMES)), ..Draft::default() };
     let own = node.text("container_name", notes).filter(|name| !name.is_empty());
-    draft.origins.put("", node.at(""));
-    draft.origins.put("name", node.at("container_name"));
-    draft.origins.put("platform", node.at("platform"));
-    draft.origins.put("pull", node.at("pull_policy"));
+    draft.origin("", &node.at(""));
+    draft.origin("name", &node.at("container_name"));
+    draft.origin("platform", &node.at("platform"));
+    draft.origin("pull", &node.at("pull_policy"));
     copies(node, notes);
     if node.take("profiles").is_some() {
         notes.warn_at(

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::import::Variables;
+use crate::import::interpolate::bare;
 use crate::import::notes::Notes;
 use crate::import::object::{is_zero, wanted};
 
@@ -166,43 +167,4 @@ pub fn unset(file: &Value, variables: &Variables, notes: &mut Notes) {
         }
     }
     walk("", file, variables, notes);
-}
-
-/// The names in `$NAME` and `${NAME}`, which say nothing of what holds if it is not set.
-fn bare(text: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    while let Some((_, after)) = rest.split_once('$') {
-        if let Some(escaped) = after.strip_prefix('$') {
-            rest = escaped;
-            continue;
-        }
-        let braced = after.starts_with('{');
-        let body = after.strip_prefix('{').unwrap_or(after);
-        let end =
-            body.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(body.len());
-        let (name, tail) = body.split_at(end);
-        if !name.is_empty() && (!braced || tail.starts_with('}')) {
-            names.push(name);
-        }
-        rest = tail;
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_variables_without_a_default_are_named() {
-        for (text, names) in [
-            ("$A/${B}", vec!["A", "B"]),
-            ("$$A ${B:-x} ${C-} ${D:?e} ${E:+x}", vec![]),
-            ("${A:-${B}}", vec!["B"]),
-            ("a$", vec![]),
-        ] {
-            assert_eq!(bare(text), names, "{text}");
-        }
-    }
 }

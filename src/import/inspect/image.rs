@@ -41,6 +41,7 @@ impl Images {
 /// Takes the image's own values off a container's configuration.
 pub fn subtract(image: &Members, config: &mut Members, host: &Members) {
     command(image, config);
+    let own_shell = config.get("Shell") != image.get("Shell");
     for key in ["User", "WorkingDir", "StopSignal", "Shell"] {
         if config.get(key) == image.get(key) {
             config.remove(key);
@@ -55,7 +56,9 @@ pub fn subtract(image: &Members, config: &mut Members, host: &Members) {
         if let (Some(Value::Object(map)), Some(Value::Object(own))) =
             (config.get_mut(key), image.get(key))
         {
-            map.retain(|name, value| own.get(name) != Some(value));
+            // Another shell makes another check of the image's own line.
+            let kept = |name: &str| own_shell && key == "Healthcheck" && name == "Test";
+            map.retain(|name, value| kept(name) || own.get(name) != Some(value));
         }
     }
     let bindings = host.get("PortBindings").and_then(Value::as_object);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::notes::Notes;
 use super::object::wanted;
 use super::origin::Origins;
-use super::{Found, Request, Unreadable, json};
+use super::{Beside, Found, Request, Unreadable, json};
 use crate::api::names::label;
 use image::Images;
 
@@ -41,26 +41,31 @@ const STATE: [&str; 24] = [
     "Mounts",
 ];
 
-/// The containers, but for ours.
+/// The containers, but for ours. One that cannot be read is an error that leaves the others alone.
 pub fn read(request: &Request<'_>, notes: &mut Notes) -> Result<Vec<Found>, Unreadable> {
-    let value = json::parse("the output of docker inspect", request.text)?;
+    const WHAT: &str = "the output of docker inspect";
+    let value = json::parse(WHAT, request.text)?;
     let images = request.image_config.map(Images::read).transpose()?;
     let list = match &value {
         Value::Array(list) => list.iter().collect(),
         one => vec![one],
     };
+    if list.is_empty() {
+        return Err(Unreadable(format!(
+            "{WHAT} is an empty list: give that of docker inspect CONTAINER, which prints one for a \
+             container that is not there"
+        )));
+    }
     let mut found = Vec::new();
     for (i, item) in list.into_iter().enumerate() {
         let what = format!("[{i}]");
-        let members = json::members(&what, item)?;
-        for part in ["Config", "HostConfig"] {
-            if !members.get(part).is_some_and(Value::is_object) {
-                return Err(Unreadable(format!(
-                    "{what} is no container of docker inspect: {part} {}",
-                    wanted("an object", members.get(part).unwrap_or(&Value::Null))
-                )));
+        let members = match members(item) {
+            Ok(members) => members,
+            Err(message) => {
+                notes.error_at(format!("{what}{}", named(item)), message);
+                continue;
             }
-        }
+        };
         if ours(item) {
             let message = "is the container of a Workspace already (label kibotos.dev/workspace-uid): skipped";
             notes.warn_at(what, message);
@@ -76,6 +81,53 @@ pub fn read(request: &Request<'_>, notes: &mut Notes) -> Result<Vec<Found>, Unre
         );
     }
     Ok(found)
+}
+
+/// The members of a container, or what is wrong with it.
+fn members(item: &Value) -> Result<&Map<String, Value>, String> {
+    let members = item.as_object().ok_or_else(|| wanted("an object", item))?;
+    for part in ["Config", "HostConfig"] {
+        let value = members.get(part).unwrap_or(&Value::Null);
+        if !value.is_object() {
+            return Err(format!(
+                "is no container of docker inspect: {part} {}",
+                wanted("an object", value)
+            ));
+        }
+    }
+    Ok(members)
+}
+
+/// The name of an item for errors, where it has one.
+fn named(item: &Value) -> String {
+    let name = item.get("Name").and_then(Value::as_str).unwrap_or_default();
+    let name = name.trim_start_matches('/');
+    if name.is_empty() { String::new() } else { format!(" ({name})") }
+}
+
+/// Whether the container does not run and is not about to.
+fn is_stopped(what: &str, state: Option<&Value>, notes: &mut Notes) -> bool {
+    let state = state.unwrap_or(&Value::Null);
+    let flag = |key: &str| state.get(key).and_then(Value::as_bool);
+    let status = state.get("Status").and_then(Value::as_str).unwrap_or_default();
+    let at = format!("{what}.State.Status");
+    match status {
+        // Engines before 1.21 have no such word.
+        "" => flag("Running") == Some(false) && flag("Restarting") != Some(true),
+        "running" | "restarting" => false,
+        "paused" => {
+            notes.warn_at(at, "is paused, which a Workspace cannot be: it will run");
+            false
+        }
+        other => {
+            let why = if other == "created" { "was never started" } else { "does not run" };
+            let message = format!(
+                "is {other}: the container {why}, so powerState is Stopped; set Running to start it"
+            );
+            notes.warn_at(at, message);
+            true
+        }
+    }
 }
 
 /// Takes out the labels by which docker compose knows its containers: it would take the Workspace's
@@ -141,11 +193,12 @@ fn container(
     networking.insert("EndpointsConfig".to_owned(), Value::Object(networks));
     config.insert("NetworkingConfig".to_owned(), Value::Object(networking));
     let label = if name.is_empty() { id } else { name };
+    let stopped = is_stopped(what, members.get("State"), notes);
     Found {
         label: label.to_owned(),
         container: Some(name.to_owned()).filter(|name| !name.is_empty()),
         body: Value::Object(config),
         origins,
-        ..Found::default()
+        beside: Beside { stopped, ..Beside::default() },
     }
 }
