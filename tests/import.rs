@@ -8,6 +8,7 @@ mod create;
 mod device;
 mod environment;
 mod inspect;
+mod modelled;
 mod random;
 pub mod same;
 mod server;

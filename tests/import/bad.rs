@@ -84,6 +84,15 @@ pub fn bodies() -> Vec<(&'static str, Value)> {
         ),
         ("HostConfig.NetworkMode", host(json!({ "NetworkMode": "my net" }))),
         (
+            "MacAddress",
+            json!({ "Image": "app", "MacAddress": "02:42:ac:11:00:02", "HostConfig": { "NetworkMode": "host" } }),
+        ),
+        (
+            "MacAddress",
+            json!({ "Image": "app", "MacAddress": "02:42:ac:11:00:02", "NetworkingConfig":
+                { "EndpointsConfig": { "net": { "MacAddress": "02:42:ac:11:00:03" } } } }),
+        ),
+        (
             "HostConfig.NetworkMode",
             json!({ "Image": "app", "HostConfig": { "NetworkMode": "front" },
             "NetworkingConfig": { "EndpointsConfig": { "back": {} } } }),

@@ -67,6 +67,7 @@ fn config() -> impl Strategy<Value = Value> {
         maybe("User", text("[0-9]{0,4}(:[0-9]{1,4})?")),
         maybe("WorkingDir", text("(/[a-z.]{1,4}){1,3}")),
         maybe("Hostname", text("[a-z]([a-z0-9-]{0,8}[a-z0-9])?")),
+        maybe("MacAddress", one_of(&["02:42:ac:11:00:02"])),
         maybe("Domainname", text("[a-z]{1,8}[.]example")),
         maybe("Tty", any::<bool>().prop_map(Value::from)),
         maybe("OpenStdin", any::<bool>().prop_map(Value::from)),
@@ -90,7 +91,6 @@ fn limits() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
         })
     };
     vec![
-        maybe("NanoCpus", number(10_000_000..=256_000_000_000)),
         maybe("CpuShares", number(2..=262_144)),
         maybe("PidsLimit", number(-1..=4_194_304)),
         maybe("MemorySwappiness", number(-1..=100)),
@@ -100,6 +100,11 @@ fn limits() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
         maybe("CpusetMems", text("[0-9]")),
         maybe("BlkioWeight", number(10..=1000)),
         maybe("BlkioDeviceReadBps", rates()),
+        maybe("BlkioDeviceWriteBps", rates()),
+        maybe("BlkioDeviceReadIOps", rates()),
+        maybe("BlkioWeightDevice", prop::collection::vec(("/dev/sd[a-z]", 10..=1000_i64), 0..3).prop_map(|list| {
+            list.into_iter().map(|(path, weight)| json!({ "Path": path, "Weight": weight })).collect()
+        })),
         maybe("BlkioDeviceWriteIOps", rates()),
         maybe("StorageOpt", (1..=1_000_000_000_000_i64).prop_map(|size| json!({ "size": size.to_string() }))),
         maybe("Ulimits", prop::sample::subsequence(vec!["core", "nofile", "rtprio", "memlock"], 0..4).prop_flat_map(|names| {
@@ -120,6 +125,7 @@ fn mounts() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
             flag("NonRecursive"),
             flag("CreateMountpoint"),
             flag("ReadOnlyNonRecursive"),
+            flag("ReadOnlyForceRecursive"),
         ];
         let volume = vec![
             flag("NoCopy"),
@@ -140,14 +146,17 @@ fn mounts() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
         ];
         let of =
             move |type_: &'static str, source: BoxedStrategy<Option<(String, Value)>>, options| {
-                (source, options, any::<bool>()).prop_map(move |(source, options, read_only)| {
-                    let mut mount =
-                        json!({ "Type": type_, "Target": format!("/m{i}"), "ReadOnly": read_only });
-                    for (key, value) in [source, options].into_iter().flatten() {
-                        mount[key] = value;
-                    }
-                    mount
-                })
+                let consistency = one_of(&["", "default", "cached"]);
+                (source, options, any::<bool>(), consistency).prop_map(
+                    move |(source, options, read_only, consistency)| {
+                        let mut mount = json!({ "Type": type_, "Target": format!("/m{i}"),
+                        "ReadOnly": read_only, "Consistency": consistency });
+                        for (key, value) in [source, options].into_iter().flatten() {
+                            mount[key] = value;
+                        }
+                        mount
+                    },
+                )
             };
         let always =
             |regex| text(regex).prop_map(|source| Some(("Source".to_owned(), source))).boxed();
@@ -186,6 +195,7 @@ fn rights() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
         maybe("IpcMode", one_of(&["private", "host", "shareable", "container:x"])),
         maybe("PidMode", one_of(&["host", "container:x"])),
         maybe("UsernsMode", one_of(&["host", ""])),
+        maybe("UTSMode", one_of(&["host", ""])),
         maybe("CgroupnsMode", one_of(&["host", "private"])),
         maybe("CgroupParent", text("/[a-z]{1,4}")),
         maybe("Runtime", one_of(&["runc", "runsc"])),
@@ -196,7 +206,8 @@ fn rights() -> Vec<BoxedStrategy<Option<(String, Value)>>> {
         })),
         maybe("DeviceCgroupRules", Just(json!(["c 188:* rwm"]))),
         maybe("DeviceRequests", object(vec![
-            maybe("Driver", one_of(&["nvidia", "cdi"])), maybe("Count", number(-1..=4)),
+            maybe("Driver", one_of(&["nvidia", "cdi"])),
+            prop_oneof![maybe("Count", number(-1..=4)), maybe("DeviceIDs", texts("[0-9a-z]{1,3}"))].boxed(),
             maybe("Capabilities", Just(json!([["gpu", "compute"], ["x"]]))), maybe("Options", map("[a-z]{1,4}", "[a-z]{0,4}")),
         ]).prop_map(|request| json!([request]))),
         maybe("RestartPolicy", prop_oneof![
@@ -257,13 +268,33 @@ fn networks() -> impl Strategy<Value = (Value, Value)> {
     ]
 }
 
+/// A limit on the time of processors, in either of the two ways.
+fn cpus() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        object(vec![maybe("NanoCpus", number(10_000_000..=256_000_000_000))]),
+        object(vec![
+            maybe("CpuPeriod", number(1000..=1_000_000)),
+            maybe("CpuQuota", number(1000..=i64::MAX)),
+        ]),
+    ]
+}
+
 /// Bodies of what a Workspace can say.
 pub fn body() -> impl Strategy<Value = Value> {
     let host: Vec<_> = [limits(), mounts(), rights()].into_iter().flatten().collect();
     let memory = prop::option::of(((6 << 20)..=(1_i64 << 40), 0..3_i64));
-    (config(), object(host), ports(), networks(), memory, any::<bool>()).prop_map(
-        |(mut body, mut host, (exposed, bindings), (mode, endpoints), memory, remove)| {
+    (config(), object(host), ports(), networks(), memory, cpus(), any::<bool>()).prop_map(
+        |(mut body, mut host, (exposed, bindings), (mode, endpoints), memory, cpus, remove)| {
             let apart = mode == "host" || mode == "none";
+            for (key, value) in cpus.as_object().unwrap() {
+                host[key] = value.clone();
+            }
+            if host["UTSMode"] == "host" {
+                body.as_object_mut().unwrap().remove("Hostname");
+            }
+            if apart || mode != "front" && endpoints != json!({}) {
+                body.as_object_mut().unwrap().remove("MacAddress");
+            }
             if !apart {
                 host["PortBindings"] = bindings;
             }
@@ -287,11 +318,22 @@ pub fn body() -> impl Strategy<Value = Value> {
     )
 }
 
+/// A container's own MAC address where engines have it since API 1.44: in its first network.
+fn with_address_in_its_network(mut body: Value) -> Value {
+    if let Some(address) = body.as_object_mut().unwrap().remove("MacAddress") {
+        let mode = body["HostConfig"]["NetworkMode"].as_str().unwrap_or_default();
+        let network = if mode.is_empty() { "default" } else { mode }.to_owned();
+        body["NetworkingConfig"]["EndpointsConfig"][network]["MacAddress"] = address;
+    }
+    body
+}
+
 proptest! {
     #[test]
     fn a_body_of_what_a_workspace_can_say_comes_out_with_the_same_meaning_and_without_a_warning(body in body()) {
         let imported = of_body(&body);
         prop_assert_eq!(warned(&imported), Vec::<String>::new());
+        let body = with_address_in_its_network(body);
         prop_assert_eq!(lost(&body, &imported, ApiVersion::NEWEST), Vec::<String>::new(), "{:#}", body);
     }
 

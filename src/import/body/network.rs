@@ -32,10 +32,28 @@ pub fn read(body: &mut Body<'_>, container: &mut Container, notes: &mut Notes) {
         .config
         .text("MacAddress", notes)
         .and_then(|mac| valid::if_so("MacAddress", &mac, valid::is_mac, message, notes));
+    let own = matches!(mode.as_deref(), Some("host" | "none"));
     networks(body, mode, apart, container, notes);
+    address(own, container, notes);
     if joined {
         stay_out(container, notes);
     }
+}
+
+/// The container's own MAC address is that of its first network, and without one there is none.
+fn address(apart: bool, container: &mut Container, notes: &mut Notes) {
+    let Some(address) = container.mac_address.as_deref() else { return };
+    let first = container.networks.as_ref().and_then(|networks| networks.first());
+    let other = first.and_then(|network| network.mac_address.as_deref());
+    if apart {
+        let mode = notes.name("HostConfig.NetworkMode");
+        notes.warn("MacAddress", format!("goes not with {mode} host or none: left out"));
+    } else if other.is_some_and(|other| other != address) {
+        notes.warn("MacAddress", "is not that of the first network, which counts: left out");
+    } else {
+        return;
+    }
+    container.mac_address = None;
 }
 
 fn mode(host: &mut Object<'_>, notes: &mut Notes) -> Option<String> {

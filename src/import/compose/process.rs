@@ -119,6 +119,16 @@ fn words(key: &str, docker: &str, node: &mut Node<'_>, draft: &mut Draft, notes:
     draft.config(docker, &at, words);
 }
 
+/// The engine's name of a restart policy. Compose knows each by a swarm's too, and a bare `no` is
+/// false for some readers.
+pub fn policy_name(name: &str) -> &str {
+    match name {
+        "none" | "false" => "no",
+        "any" => "always",
+        other => other,
+    }
+}
+
 fn restart(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     let Some(text) = node.text("restart", notes) else { return };
     let at = node.at("restart");
@@ -126,8 +136,6 @@ fn restart(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
         Some((name, count)) => (name, count.parse::<i64>().ok()),
         None => (text.as_str(), Some(0)),
     };
-    // A bare `no` is false for some readers.
-    let name = if name == "false" { "no" } else { name };
     let Some(count) = count else {
         notes.error_at(at, format!("{text:?} has no number after the ':'"));
         return;
@@ -135,7 +143,7 @@ fn restart(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     draft.host(
         "RestartPolicy",
         &at,
-        serde_json::json!({ "Name": name, "MaximumRetryCount": count }),
+        serde_json::json!({ "Name": policy_name(name), "MaximumRetryCount": count }),
     );
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::process::policy_name;
 use super::service::Draft;
 use super::value::{Node, scalar};
 use crate::api::grammar::Quantity;
@@ -265,25 +266,18 @@ fn deploy(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     deploy.finish(notes);
 }
 
-/// Counts where the service itself has no `restart`.
+/// Counts over the service's own `restart`, as docker compose has it.
 fn restart_policy(deploy: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
     let at = deploy.at("restart_policy");
     let Some(value) = deploy.take("restart_policy") else { return };
     let mut policy = Node::new(at.clone(), &value);
-    let name = match policy.text("condition", notes).as_deref() {
-        Some("none") => "no",
-        Some("on-failure") => "on-failure",
-        None | Some("any") => "always",
-        Some(other) => {
-            notes.error_at(
-                policy.at("condition"),
-                format!("{other:?} is none of none, on-failure, any"),
-            );
-            return;
-        }
-    };
-    let count =
-        policy.int("max_attempts", notes).filter(|_| name == "on-failure").unwrap_or_default();
+    let condition = policy.text("condition", notes).unwrap_or_default();
+    if condition.is_empty() {
+        let message =
+            "is not set, for which docker compose restarts nothing, whatever a swarm does";
+        notes.warn_at(policy.at("condition"), message);
+    }
+    let count = policy.int("max_attempts", notes).unwrap_or_default();
     policy.refuse(
         &[
             ("delay", "the engine has its own delay: left out"),
@@ -292,10 +286,11 @@ fn restart_policy(deploy: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
         notes,
     );
     policy.finish(notes);
-    if !draft.has_host("RestartPolicy") {
-        let value = json!({ "Name": name, "MaximumRetryCount": count });
-        draft.host("RestartPolicy", &at, value);
-        let names = [("Name", "condition"), ("MaximumRetryCount", "max_attempts")];
-        draft.members("HostConfig.RestartPolicy", &at, &names);
+    if draft.has_host("RestartPolicy") {
+        notes.warn_at(at.clone(), "counts over restart, as docker compose has it");
     }
+    let value = json!({ "Name": policy_name(&condition), "MaximumRetryCount": count });
+    draft.host("RestartPolicy", &at, value);
+    let names = [("Name", "condition"), ("MaximumRetryCount", "max_attempts")];
+    draft.members("HostConfig.RestartPolicy", &at, &names);
 }
