@@ -21,6 +21,8 @@ set -euo pipefail
 umask 077
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=../fixture/served.sh
+source "$here/../fixture/served.sh"
 start_within=60 # seconds, for all servers together
 controllers=(
   clusterrole-aggregation-controller
@@ -40,25 +42,7 @@ trap '' PIPE
 
 say() { echo "serve.sh: $*" >&2 || true; }
 
-# A directory is its owner's while the owner, or a server of it, holds a lock on it: the
-# kernel frees the lock when the last of them is gone. The loop closes the gap between
-# making a directory and locking it, in which a sweep may take it for an abandoned one.
-claim() {
-  while true; do
-    mkdir "$1"
-    exec 9<"$1" || continue
-    flock 9
-    [[ $1 -ef /proc/self/fd/9 ]] && return
-  done
-}
-
-sweep() {
-  local found
-  for found in "$(dirname "$1")"/kibotos-api-*; do
-    [[ ! -L $found && -d $found && -O $found ]] || continue
-    flock --nonblock "$found" rm -rf "$found" || true
-  done
-}
+remove() { rm -rf "$1"; }
 
 # A port that no one listens on, outside the range the kernel takes ports of clients from
 # unless that leaves next to none.
@@ -153,15 +137,8 @@ clean() {
   trap '' TERM INT HUP
   kill_servers 2>/dev/null # the shell's remarks on killed jobs
   cd /
-  rm -rf "$dir"
+  remove "$dir"
   exit "$status"
-}
-
-# Lets SECONDS go by, and ends the script as soon as the caller is gone.
-pause() {
-  local status=0
-  read -r -t "$1" -u 3 || status=$?
-  ((status != 1)) || exit 0 # end of file; more than 128: the time is up
 }
 
 # Names a server that is no longer there.
@@ -273,7 +250,7 @@ main() {
   claim "$dir"
   trap clean EXIT
   trap 'exit 0' TERM INT HUP
-  sweep "$dir"
+  sweep "$dir" kibotos-api- remove
   cd "$dir"
   make_credentials
   until start; do

@@ -25,6 +25,8 @@ set -euo pipefail
 umask 077
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=../fixture/served.sh
+source "$here/../fixture/served.sh"
 start_within=60 # seconds
 
 # The engine runs with the standard input of a background command, so keep the caller's apart.
@@ -33,27 +35,6 @@ exec 3<&0 </dev/null
 trap '' PIPE
 
 say() { echo "serve.sh: $*" >&2 || true; }
-
-# A directory is its owner's while the owner, or a process of its engine, holds a lock on it:
-# the kernel frees the lock when the last of them is gone. The loop closes the gap between
-# making a directory and locking it, in which a sweep may take it for an abandoned one.
-claim() {
-  while true; do
-    mkdir "$1"
-    exec 9<"$1" || continue
-    flock 9
-    [[ $1 -ef /proc/self/fd/9 ]] && return
-  done
-}
-
-sweep() {
-  local found
-  for found in "$(dirname "$1")"/kibotos-engine-*; do
-    [[ ! -L $found && -d $found && -O $found ]] || continue
-    flock --nonblock "$found" bash -c "$(declare -f say name_of remove); remove \"\$0\"" "$found" ||
-      true
-  done
-}
 
 # The name of the engine's cgroup and of its link to the machine, which can be told from DIR
 # alone. A link's name may have 15 characters.
@@ -145,13 +126,6 @@ clean() {
   exit "$status"
 }
 
-# Lets SECONDS go by, and ends the script as soon as the caller is gone.
-pause() {
-  local status=0
-  read -r -t "$1" -u 3 || status=$?
-  ((status != 1)) || exit 0 # end of file; more than 128: the time is up
-}
-
 show_log() {
   say "the end of dockerd.log:"
   tail -n 20 dockerd.log >&2 || true
@@ -207,7 +181,7 @@ main() {
   claim "$dir"
   trap clean EXIT
   trap 'exit 0' TERM INT HUP
-  sweep "$dir"
+  sweep "$dir" kibotos-engine- say name_of remove
   cd "$dir"
   start
   eventually answers

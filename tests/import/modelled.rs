@@ -83,7 +83,7 @@ fn body(body: &CreateBody, fields: &mut Fields) {
             endpoint,
             EndpointSettings { ipam_config, links, aliases, mac_address, driver_opts, gw_priority }
         );
-        for address in ipam_config {
+        if let Some(address) = ipam_config {
             note!(fields, address, EndpointIpam { ipv4_address, ipv6_address, link_local_ips });
         }
     }
@@ -153,7 +153,7 @@ fn host(host: &HostConfig, fields: &mut Fields) {
     for binding in port_bindings.iter().flat_map(BTreeMap::values).flatten() {
         note!(fields, binding, PortBinding { host_ip, host_port });
     }
-    for policy in restart_policy {
+    if let Some(policy) = restart_policy {
         note!(fields, policy, RestartPolicy { name, maximum_retry_count });
     }
     for item in mounts.iter().flatten() {
@@ -172,7 +172,7 @@ fn host(host: &HostConfig, fields: &mut Fields) {
     for limit in ulimits.iter().flatten() {
         note!(fields, limit, Ulimit { name, soft, hard });
     }
-    for log in log_config {
+    if let Some(log) = log_config {
         note!(fields, log, LogConfig { type_, config });
     }
     for device in blkio_weight_device.iter().flatten() {
@@ -200,7 +200,7 @@ fn mount(mount: &Mount, fields: &mut Fields) {
             tmpfs_options
         }
     );
-    for options in bind_options {
+    if let Some(options) = bind_options {
         note!(
             fields,
             options,
@@ -213,16 +213,16 @@ fn mount(mount: &Mount, fields: &mut Fields) {
             }
         );
     }
-    for options in volume_options {
+    if let Some(options) = volume_options {
         note!(fields, options, VolumeOptions { no_copy, labels, driver_config, subpath });
-        for driver in driver_config {
+        if let Some(driver) = driver_config {
             note!(fields, driver, DriverConfig { name, options });
         }
     }
-    for options in image_options {
+    if let Some(options) = image_options {
         note!(fields, options, ImageOptions { subpath });
     }
-    for options in tmpfs_options {
+    if let Some(options) = tmpfs_options {
         note!(fields, options, TmpfsOptions { size_bytes, mode, options });
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::faults::{Faults, entries, filled, text};
 use crate::api::Container;
 use crate::api::container::{CgroupnsMode, Device, HostNamespaceMode, form};
-use crate::api::grammar::DevicePath;
+use crate::api::grammar::{Capability, DevicePath, KernelParameter};
 use crate::docker::{DeviceMapping, DeviceRequest, HostConfig};
 
 /// Sets rights, namespaces, devices and kernel parameters.
@@ -14,7 +14,7 @@ pub fn confine(container: &Container, host: &mut HostConfig, faults: &mut Faults
     for (field, list) in [("capAdd", &container.cap_add), ("capDrop", &container.cap_drop)] {
         for (i, capability) in list.iter().flatten().enumerate() {
             let at = format!("spec.container.{field}[{i}]");
-            faults.check(at, form::CAPABILITY.check(capability));
+            faults.parse::<Capability>(&at, capability);
         }
     }
     let (add, drop) = (filled(container.cap_add.as_ref()), filled(container.cap_drop.as_ref()));
@@ -26,7 +26,7 @@ pub fn confine(container: &Container, host: &mut HostConfig, faults: &mut Faults
     host.group_add = filled(container.group_add.as_ref());
     host.readonly_rootfs = container.read_only_root_filesystem.unwrap_or_default();
     for key in container.sysctls.iter().flat_map(BTreeMap::keys) {
-        faults.check(format!("spec.container.sysctls[{key}]"), form::SYSCTL.check(key));
+        faults.parse::<KernelParameter>(&format!("spec.container.sysctls[{key}]"), key);
     }
     host.sysctls = entries(container.sysctls.as_ref());
     namespaces(container, host, faults);

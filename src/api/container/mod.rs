@@ -33,7 +33,8 @@ pub use network::{IpamConfig, NetworkAttachment};
 pub use port::ContainerPort;
 
 use super::grammar::{
-    AbsolutePath, Bind, ContainerName, ImageReference, Quantity, RawQuantity, WorkingDir,
+    AbsolutePath, Bind, Capability, ContainerName, ImageReference, KernelParameter, Quantity,
+    RawQuantity, WorkingDir,
 };
 use super::quantity_rules;
 use crate::api::field_describes;
@@ -236,7 +237,7 @@ pub struct Container {
     pub group_add: Option<Vec<String>>,
     /// Kernel parameters of the container's own namespaces, e.g. `net.ipv4.ip_forward: "1"`.
     #[schemars(extend("maxProperties" = 256))]
-    #[x_kube(validation = Rule::new(form::SYSCTL.rule_of_each()).message(form::SYSCTL.message()))]
+    #[x_kube(validation = Rule::new(KernelParameter::keys_rule()).message(KernelParameter::MESSAGE))]
     pub sysctls: Option<BTreeMap<String, String>>,
     /// Limits of the process, by name.
     #[schemars(length(max = 15))]
@@ -459,29 +460,5 @@ impl UlimitName {
             Self::Sigpending => "sigpending",
             Self::Stack => "stack",
         }
-    }
-}
-
-/// The schema of one capability; the text is normalised when it is translated.
-struct Capability;
-
-impl JsonSchema for Capability {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Capability".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "maxLength": 32,
-            "x-kubernetes-validations": [{
-                "rule": form::CAPABILITY.rule(),
-                "message": form::CAPABILITY.message(),
-            }],
-        })
     }
 }

@@ -24,6 +24,7 @@ where
 fn all(text: &str) -> Result<(), TestCaseError> {
     holds::<AbsolutePath>(text)?;
     holds::<Bind>(text)?;
+    holds::<Capability>(text)?;
     holds::<ContainerName>(text)?;
     holds::<DataKey>(text)?;
     holds::<DnsLabel>(text)?;

@@ -5,66 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Body, valid};
 use crate::api::Container;
 use crate::api::container::{CgroupnsMode, Device, DeviceRequest, HostNamespaceMode};
-use crate::api::grammar::AbsolutePath;
+use crate::api::grammar::{AbsolutePath, Capability, KernelParameter};
 use crate::import::notes::Notes;
 use crate::import::object::Object;
-
-/// The capabilities of capabilities(7), as the CRD has them.
-const CAPABILITIES: [&str; 41] = [
-    "AUDIT_CONTROL",
-    "AUDIT_READ",
-    "AUDIT_WRITE",
-    "BLOCK_SUSPEND",
-    "BPF",
-    "CHECKPOINT_RESTORE",
-    "CHOWN",
-    "DAC_OVERRIDE",
-    "DAC_READ_SEARCH",
-    "FOWNER",
-    "FSETID",
-    "IPC_LOCK",
-    "IPC_OWNER",
-    "KILL",
-    "LEASE",
-    "LINUX_IMMUTABLE",
-    "MAC_ADMIN",
-    "MAC_OVERRIDE",
-    "MKNOD",
-    "NET_ADMIN",
-    "NET_BIND_SERVICE",
-    "NET_BROADCAST",
-    "NET_RAW",
-    "PERFMON",
-    "SETFCAP",
-    "SETGID",
-    "SETPCAP",
-    "SETUID",
-    "SYSLOG",
-    "SYS_ADMIN",
-    "SYS_BOOT",
-    "SYS_CHROOT",
-    "SYS_MODULE",
-    "SYS_NICE",
-    "SYS_PACCT",
-    "SYS_PTRACE",
-    "SYS_RAWIO",
-    "SYS_RESOURCE",
-    "SYS_TIME",
-    "SYS_TTY_CONFIG",
-    "WAKE_ALARM",
-];
-
-/// The parameters of a container's own namespaces that are not below net. and fs.mqueue.
-const KERNEL: [&str; 8] = [
-    "kernel.msgmax",
-    "kernel.msgmnb",
-    "kernel.msgmni",
-    "kernel.sem",
-    "kernel.shmall",
-    "kernel.shmmax",
-    "kernel.shmmni",
-    "kernel.shm_rmid_forced",
-];
 
 /// All of it.
 pub fn read(body: &mut Body<'_>, container: &mut Container, notes: &mut Notes) {
@@ -86,13 +29,10 @@ pub fn read(body: &mut Body<'_>, container: &mut Container, notes: &mut Notes) {
 }
 
 fn capabilities(key: &str, host: &mut Object<'_>, notes: &mut Notes) -> Option<Vec<String>> {
-    let known = |text: &str| {
-        let upper = text.to_ascii_uppercase();
-        upper == "ALL" || CAPABILITIES.contains(&upper.strip_prefix("CAP_").unwrap_or(&upper))
-    };
-    let list = host.texts(key, notes).into_iter().filter_map(|(at, text)| {
-        valid::if_so(&at, &text, known, "is no Linux capability, see capabilities(7)", notes)
-    });
+    let list = host
+        .texts(key, notes)
+        .into_iter()
+        .filter_map(|(at, text)| valid::kept::<Capability>(&at, text, notes));
     let list = list.collect();
     valid::bounded(&host.at(key), list, 64, notes)
 }
@@ -110,13 +50,8 @@ fn is_security_opt(text: &str) -> bool {
 fn sysctls(host: &mut Object<'_>, notes: &mut Notes) -> Option<BTreeMap<String, String>> {
     let mut sysctls = host.map("Sysctls", notes);
     sysctls.retain(|name, _| {
-        let below = |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty());
-        let right = below("net.") || below("fs.mqueue.") || KERNEL.contains(&name.as_str());
-        if !right {
-            let message = "is no parameter of a container's own namespaces: left out";
-            notes.warn(&format!("HostConfig.Sysctls[{name}]"), message);
-        }
-        right
+        let at = format!("HostConfig.Sysctls[{name}]");
+        valid::parsed::<KernelParameter>(&at, name, notes).is_some()
     });
     Some(sysctls).filter(|map| !map.is_empty())
 }

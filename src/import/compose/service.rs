@@ -43,7 +43,9 @@ impl Draft {
 
     /// Adds a member to an object of the body's `HostConfig`.
     pub fn entry(&mut self, key: &str, name: &str, at: &str, value: impl Into<Value>) {
-        self.origins.put_whole(format!("HostConfig.{key}[{name}]"), at);
+        for path in [format!("HostConfig.{key}[{name}]"), format!("HostConfig.{key}.{name}")] {
+            self.origins.put_whole(path, at);
+        }
         let map = self.host.entry(key).or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(map) = map {
             map.insert(name.to_owned(), value.into());
