@@ -124,13 +124,10 @@ fn is_name(c: char) -> bool {
 
 /// The value at the beginning of `text`, and what stands after it.
 fn value(text: &str) -> Option<(Text, &str)> {
-    let quote = match text.chars().next() {
-        Some(quote @ ('"' | '\'')) => quote,
-        _ => {
-            let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
-            let line = line.split_once(" #").map_or(line, |(line, _)| line).trim_end();
-            return Some((Text::Template(line.to_owned()), rest));
-        }
+    let Some(quote @ ('"' | '\'')) = text.chars().next() else {
+        let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let line = line.split_once(" #").map_or(line, |(line, _)| line).trim_end();
+        return Some((Text::Template(line.to_owned()), rest));
     };
     let mut out = String::new();
     let mut chars = text.char_indices().skip(1);

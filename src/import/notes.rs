@@ -52,7 +52,7 @@ impl Notes {
     pub fn say_whose(&mut self, from: usize, container: Option<&str>) {
         let Some(container) = container else { return };
         for error in self.errors.iter_mut().skip(from) {
-            error.message.push_str(&format!(" (container {container})"));
+            error.message = format!("{} (container {container})", error.message);
         }
     }
 

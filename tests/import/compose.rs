@@ -111,6 +111,26 @@ fn what_a_workspace_cannot_say_is_warned_of_by_its_path() {
         ("develop: {watch: [x]}", "services.web.develop:"),
         ("links: [db]", "services.web.links: links are not supported"),
         ("external_links: [db]", "services.web.external_links: links are not supported"),
+        ("scale: 0", "services.web.scale: a Workspace is one container"),
+        ("deploy: {mode: global}", "services.web.deploy.mode: is of a swarm"),
+        ("deploy: {endpoint_mode: vip}", "services.web.deploy.endpoint_mode: is of a swarm"),
+        (
+            "restart: 'no'\ndeploy: {restart_policy: {condition: any}}",
+            "services.web.deploy.restart_policy: counts over restart",
+        ),
+        (
+            "deploy: {restart_policy: {delay: 5s, condition: any}}",
+            "services.web.deploy.restart_policy.delay: the engine has its own",
+        ),
+        (
+            "deploy: {restart_policy: {max_attempts: 0}}",
+            "services.web.deploy.restart_policy.condition: is not set",
+        ),
+        ("ports: [{target: 80, name: http}]", "services.web.ports[0].name: is for people"),
+        ("ipc: service:db", "services.web.ipc: write container:NAME"),
+        ("pid: service:db", "services.web.pid: write container:NAME"),
+        ("extends: {service: x}", "services.web.extends: is not followed"),
+        ("use_api_socket: true", "services.web.use_api_socket: has no counterpart"),
         ("scale: 3", "services.web.scale: a Workspace is one container"),
         ("deploy: {replicas: 2}", "services.web.deploy.replicas: a Workspace is one container"),
         (

@@ -99,6 +99,12 @@ fn each_member_of_a_service_goes_to_its_place() {
             json!({ "Name": "on-failure", "MaximumRetryCount": 3 }),
         ),
         ("restart: no", "/HostConfig/RestartPolicy", json!(null)),
+        ("restart: any", "/HostConfig/RestartPolicy", json!({ "Name": "always" })),
+        (
+            "restart: always\ndeploy: {restart_policy: {condition: none}}",
+            "/HostConfig/RestartPolicy",
+            json!(null),
+        ),
         (
             "deploy: {restart_policy: {condition: on-failure, max_attempts: 2}}",
             "/HostConfig/RestartPolicy",
@@ -146,6 +152,11 @@ fn each_member_of_a_service_goes_to_its_place() {
             "extra_hosts: {a: 10.0.0.1, b: '::1'}",
             "/HostConfig/ExtraHosts",
             json!(["a:10.0.0.1", "b:::1"]),
+        ),
+        (
+            "extra_hosts: {a: [10.0.0.1, '::1']}",
+            "/HostConfig/ExtraHosts",
+            json!(["a:10.0.0.1", "a:::1"]),
         ),
         (
             "extra_hosts: ['a=10.0.0.1', 'b:host-gateway']",

@@ -16,10 +16,7 @@ pub fn read(
     project: &Project<'_>,
     notes: &mut Notes,
 ) {
-    for (at, name, value) in node.pairs("extra_hosts", notes) {
-        let host = value.map_or(name.clone(), |address| format!("{name}={address}"));
-        draft.push("ExtraHosts", &at, host);
-    }
+    extra_hosts(node, draft, notes);
     let mode = node.text("network_mode", notes).filter(|mode| !mode.is_empty());
     let at = node.at("networks");
     let networks = node.take("networks");
@@ -64,6 +61,43 @@ pub fn read(
         return;
     }
     join(service, list, draft, project, notes);
+}
+
+/// Names of other hosts, each with an address or with a list of such.
+fn extra_hosts(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
+    let at = node.at("extra_hosts");
+    let pairs: Vec<(String, String)> = match node.take("extra_hosts") {
+        Some(Value::Object(map)) => {
+            let of = |(name, value): (String, Value)| {
+                let at = format!("{at}.{name}");
+                let addresses = match value {
+                    Value::Array(list) => list,
+                    one => vec![one],
+                };
+                addresses.into_iter().map(move |address| (at.clone(), name.clone(), address))
+            };
+            let scalars = map.into_iter().flat_map(of).filter_map(|(at, name, address)| {
+                let address = scalar(&at, &address, notes)?;
+                Some((at, format!("{name}={address}")))
+            });
+            scalars.collect()
+        }
+        None => Vec::new(),
+        Some(Value::Array(items)) => {
+            let item = |(i, item)| {
+                let at = format!("{at}[{i}]");
+                scalar(&at, item, notes).map(|host| (at, host))
+            };
+            items.iter().enumerate().filter_map(item).collect()
+        }
+        Some(other) => {
+            notes.error_at(at, wanted("a list or an object", &other));
+            return;
+        }
+    };
+    for (at, host) in pairs {
+        draft.push("ExtraHosts", &at, host);
+    }
 }
 
 fn join(

@@ -60,10 +60,10 @@ fn long(at: &str, item: &Value, draft: &mut Draft, notes: &mut Notes) {
     let host = node.text("published", notes).unwrap_or_default();
     let ip = node.text("host_ip", notes).unwrap_or_default();
     let protocol = node.text("protocol", notes).unwrap_or_else(|| "tcp".to_owned());
-    // Both are how a port is published in a swarm, and a name for people.
-    for hint in ["mode", "name", "app_protocol"] {
-        node.take(hint);
-    }
+    // How a port is published in a swarm, which is nothing to docker compose.
+    node.take("mode");
+    let message = "is for people, and docker compose makes nothing of it: left out";
+    node.refuse(&[("name", message), ("app_protocol", message)], notes);
     node.finish(notes);
     let place = Place { at, long: true };
     if let Err(error) = pair(&place, &ip, &host, &target, &protocol, draft) {

@@ -256,12 +256,15 @@ fn deploy(node: &mut Node<'_>, draft: &mut Draft, notes: &mut Notes) {
             ("labels", "are of a swarm's service, not of its containers: left out"),
             ("placement", "is of a swarm: use spec.placement"),
             ("update_config", "is of a swarm: see spec.update"),
+            ("endpoint_mode", "is of a swarm: left out"),
             ("rollback_config", "is of a swarm: left out"),
         ],
         notes,
     );
-    for hint in ["mode", "endpoint_mode"] {
-        deploy.take(hint);
+    if let Some(mode) = deploy.text("mode", notes)
+        && mode != "replicated"
+    {
+        notes.warn_at(deploy.at("mode"), "is of a swarm: a Workspace is one container");
     }
     deploy.finish(notes);
 }

@@ -222,8 +222,9 @@ pub fn read(
 }
 
 fn copies(node: &mut Node<'_>, notes: &mut Notes) {
-    if node.int("scale", notes).is_some_and(|scale| scale > 1) {
-        let message = "a Workspace is one container: make one Workspace each";
+    if node.int("scale", notes).is_some_and(|scale| scale != 1) {
+        let message =
+            "a Workspace is one container: make one Workspace each, or powerState Stopped for none";
         notes.warn_at(node.at("scale"), message);
     }
 }

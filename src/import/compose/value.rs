@@ -130,12 +130,32 @@ impl<'a> Node<'a> {
 pub fn scalar(at: &str, value: &Value, notes: &mut Notes) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(match number.as_f64().filter(|_| number.is_f64()) {
+            Some(fraction) => as_go_writes(fraction),
+            None => number.to_string(),
+        }),
         Value::Bool(flag) => Some(flag.to_string()),
         other => {
             notes.error_at(at, wanted("a text", other));
             None
         }
+    }
+}
+
+/// A number with a fraction as compose makes a text of it: `1.0` is `1` and `1e21` is `1e+21`.
+fn as_go_writes(number: f64) -> String {
+    let plain = number == 0.0 || (1e-4..1e21).contains(&number.abs());
+    if plain {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            let (sign, exponent) =
+                exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+            format!("{digits}e{sign}{exponent:0>2}")
+        }
+        None => text,
     }
 }
 
@@ -167,4 +187,24 @@ pub fn unset(file: &Value, variables: &Variables, notes: &mut Notes) {
         }
     }
     walk("", file, variables, notes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_the_texts_that_go_makes_of_them() {
+        for (number, text) in [
+            (1.0, "1"),
+            (1.10, "1.1"),
+            (1e3, "1000"),
+            (-0.5, "-0.5"),
+            (1e21, "1e+21"),
+            (1.5e-5, "1.5e-05"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(as_go_writes(number), text);
+        }
+    }
 }

@@ -75,7 +75,18 @@ fn host_defaults(host: &mut Members) {
             host.remove(key);
         }
     }
-    if privileged && host.get("SecurityOpt") == Some(&json!(["label=disable"])) {
+    let of_host = |key: &str| host.get(key) == Some(&json!("host"));
+    if privileged || of_host("IpcMode") || of_host("PidMode") {
+        labels_off(host);
+    }
+}
+
+/// The engine adds `label=disable` where the container shares so much with the host, unless another
+/// label was asked for.
+fn labels_off(host: &mut Members) {
+    let Some(options) = host.get_mut("SecurityOpt").and_then(Value::as_array_mut) else { return };
+    options.retain(|option| *option != json!("label=disable"));
+    if options.is_empty() {
         host.remove("SecurityOpt");
     }
 }
