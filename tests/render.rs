@@ -1,5 +1,8 @@
 //! `kibotos render`, as a user runs it.
 
+mod given;
+mod wrong;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -172,102 +175,6 @@ fn what_only_a_cluster_or_a_host_knows_is_named_in_its_place() {
 }
 
 #[test]
-fn secrets_and_config_maps_can_be_given_as_lines_or_as_manifests() {
-    let files = Files::new("given");
-    let secret = files.put("db", "# login\nuser=u\npassword=a=b\n\n");
-    let map = files.put(
-        "app.yaml",
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {conf: x, level: debug}\n",
-    );
-    let arguments =
-        ["-f", "-", "--secret", &format!("db={secret}"), "--config-map", &format!("app={map}")];
-    let [one] = rendered(&arguments, WEB).try_into().unwrap();
-    assert_eq!(
-        one["body"]["Env"],
-        json!(["CONTAINER_NAME=default_web", "APP_conf=x", "APP_level=debug", "PASSWORD=a=b"])
-    );
-}
-
-#[test]
-fn a_key_that_a_given_secret_lacks_is_an_error_and_shows_no_value() {
-    let files = Files::new("lacks");
-    let secret = files.put("db", "user=s3cret\n");
-    let told = refused(&["-f", "-", "--secret", &format!("db={secret}")], WEB);
-    assert_eq!(
-        told[0],
-        "-:11: document 1, Workspace web: spec.container.env[0].valueFrom.secretKeyRef: \
-         Secret db has no key password"
-    );
-    assert!(!told.concat().contains("s3cret"), "{told:?}");
-}
-
-#[test]
-fn a_line_of_a_secrets_file_that_is_none_is_named_by_number_and_not_shown() {
-    let files = Files::new("line");
-    let secret = files.put("db", "user=u\ns3cret without a key\n");
-    let told = refused(&["-f", "-", "--secret", &format!("db={secret}")], WEB).concat();
-    assert!(told.contains("line 2 is not KEY=VALUE"), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
-}
-
-#[test]
-fn all_errors_are_told_with_file_line_document_and_field() {
-    let told = refused(
-        &["-f", "-"],
-        "
-apiVersion: kibotos.dev/v1alpha1
-kind: Workspace
-metadata: {name: fine}
-spec: {container: {image: app}}
----
-apiVersion: kibotos.dev/v1alpha1
-kind: Workspace
-metadata: {name: web}
-spec:
-  container:
-    image: app
-    AutoRemove: true
-    ports:
-    - containerPort: 80
-      protocol: tcp
-  powerstate: Stopped
-",
-    );
-    // What is right is not printed either: a pipe gets all or an exit code.
-    assert_eq!(
-        told[..3],
-        [
-            "-:13: document 2, Workspace web: spec.container.AutoRemove: unknown field",
-            r#"-:16: document 2, Workspace web: spec.container.ports[0].protocol: Unsupported value: "tcp": supported values: "TCP", "UDP", "SCTP""#,
-            "-:17: document 2, Workspace web: spec.powerstate: unknown field",
-        ]
-    );
-}
-
-#[test]
-fn what_the_engine_is_too_old_for_is_an_error() {
-    let manifest = "
-apiVersion: kibotos.dev/v1alpha1
-kind: Workspace
-metadata: {name: web}
-spec:
-  container:
-    image: app
-    annotations: {a: b}
-    networks: [{name: a}, {name: b}]
-";
-    let told = refused(&["-f", "-", "--engine-api", "1.41"], manifest);
-    assert_eq!(
-        told[0],
-        "-:8: document 1, Workspace web: spec.container.annotations: needs engine API 1.43 \
-         (Docker 24), and the host's engine has 1.41"
-    );
-    let [one] = rendered(&["-f", "-", "--engine-api", "1.43"], manifest).try_into().unwrap();
-    assert_eq!(one["body"]["NetworkingConfig"], json!({ "EndpointsConfig": { "a": {} } }));
-    assert_eq!(one["connect"], json!([{ "network": "b", "endpoint": {} }]));
-}
-
-#[test]
 fn a_host_policy_is_applied_where_it_is_given_and_an_empty_one_is_closed() {
     let files = Files::new("policy");
     let manifest = "
@@ -312,68 +219,11 @@ spec:
 }
 
 #[test]
-fn a_template_can_be_given_beside_or_in_a_file_of_its_own() {
-    let files = Files::new("template");
-    let revision = "
-apiVersion: kibotos.dev/v1alpha1
-kind: TemplateRevision
-metadata: {name: base-v1}
-spec:
-  templateName: base
-  revision: v1
-  container: {image: 'base:1', args: [a], tty: true}
-";
-    let workspace = |revision: &str| {
-        format!(
-            "
-apiVersion: kibotos.dev/v1alpha1
-kind: Workspace
-metadata: {{name: web}}
-spec:
-  template: {{name: base{revision}}}
-  container: {{args: [b]}}
-"
-        )
-    };
-    let file = files.put("base.yaml", revision);
-    let flags = ["-f", "-", "--template-revision", &file];
-    let [one] = rendered(&flags, &workspace(", revision: v1")).try_into().unwrap();
-    assert_eq!(
-        (&one["body"]["Image"], &one["body"]["Cmd"], &one["body"]["Tty"]),
-        (&json!("base:1"), &json!(["b"]), &json!(true))
-    );
-    let template = "
-apiVersion: kibotos.dev/v1alpha1
-kind: Template
-metadata: {name: base}
-spec: {defaultRevision: v1}
-";
-    let together = [revision, template, &workspace("")].join("---");
-    assert_eq!(rendered(&["-f", "-"], &together)[0]["body"]["Image"], "base:1");
-    let told = refused(&["-f", "-"], &workspace(", revision: v2"));
-    assert_eq!(
-        told[0],
-        "-:6: document 1, Workspace web: spec.template: TemplateRevision base-v2 is not known here: \
-         give it with --template-revision"
-    );
-}
-
-#[test]
 fn yaml_output_is_the_same_as_json() {
     let file = example("agent-sandbox.yaml");
     let yaml = render_with_input(&["-f", &file, "--output", "yaml"], "").stdout;
     let yaml: Value = serde_saphyr::from_str(std::str::from_utf8(&yaml).unwrap()).unwrap();
     assert_eq!(vec![yaml], rendered(&["-f", &file], ""));
-}
-
-#[test]
-fn a_file_without_a_workspace_is_an_error() {
-    let told = refused(&["-f", "-"], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
-    assert!(told[0].contains("there is no Workspace in -"), "{told:?}");
-    let told = refused(&["-f", "/nonexistent.yaml"], "");
-    assert!(told[0].contains("/nonexistent.yaml"), "{told:?}");
-    let told = refused(&["-f", "-"], "a: [1,\n");
-    assert!(told[0].contains("line"), "{told:?}");
 }
 
 #[test]
@@ -401,43 +251,6 @@ spec:
     assert_eq!(body["Labels"].get("a"), None);
     assert_eq!(body["ExposedPorts"], json!({ "80/tcp": {} }));
     assert_eq!(body["HostConfig"]["Mounts"][0]["TmpfsOptions"]["Mode"], 1023);
-}
-
-#[test]
-fn an_error_is_told_whatever_the_log_level_and_without_colours_in_a_pipe() {
-    for level in ["off", "error", "debug"] {
-        let told = refused(&["--log-level", level, "-f", "/nonexistent.yaml"], "");
-        assert_eq!(
-            told,
-            ["error: read /nonexistent.yaml: No such file or directory (os error 2)"],
-            "{level}"
-        );
-    }
-}
-
-#[test]
-fn no_document_is_skipped_in_silence() {
-    for (document, told_of) in [
-        ("just text\n", "is no manifest"),
-        ("kind: Workspace\nmetadata: {name: a}\n", "apiVersion: Required value"),
-        ("apiVersion: kibotos.dev/v1\nkind: Workspace\n", "write kibotos.dev/v1alpha1"),
-        ("apiVersion: v1\nkind: List\nitems: []\n", "documents of their own"),
-    ] {
-        let told = refused(&["-f", "-"], &format!("{WEB}---\n{document}")).concat();
-        assert!(told.contains(told_of), "{told}");
-    }
-}
-
-#[test]
-fn a_secret_that_cannot_be_read_shows_no_value() {
-    let secret =
-        "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: 12345}\n";
-    let told = refused(&["-f", "-"], &format!("{WEB}---\n{secret}")).concat();
-    assert!(told.contains("Secret db") && !told.contains("12345"), "{told}");
-    let files = Files::new("colon");
-    let lines = files.put("db", "password=error: x\n");
-    let [one] = rendered(&["-f", "-", "--secret", &format!("db={lines}")], WEB).try_into().unwrap();
-    assert!(one["body"]["Env"].as_array().unwrap().contains(&json!("PASSWORD=error: x")));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::{env, fs, io};
 
 use clap::{Args, ValueEnum};
 
+use crate::api::grammar::{DnsLabel, Invalid};
 use crate::import::{self, Kind, Request, manifest};
 
 /// What `kibotos import` takes.
@@ -19,10 +20,10 @@ pub struct Options {
     #[arg(short, long, value_name = "FILE", default_value = "-", env = "KIBOTOS_IMPORT_FILE")]
     file: PathBuf,
     /// Name of the Workspace. Default: made from the container's own name; a create body has none.
-    #[arg(long, value_name = "NAME", env = "KIBOTOS_IMPORT_NAME")]
+    #[arg(long, value_name = "NAME", value_parser = label, env = "KIBOTOS_IMPORT_NAME")]
     name: Option<String>,
     /// Namespace to write into the manifests. Default: none, so that kubectl's own counts.
-    #[arg(long, value_name = "NAMESPACE", env = "KIBOTOS_IMPORT_NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE", value_parser = label, env = "KIBOTOS_IMPORT_NAMESPACE")]
     namespace: Option<String>,
     /// Output of `docker image inspect`: what the images set by themselves is left out of what
     /// `--from inspect` makes.
@@ -85,6 +86,11 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         1 => Err("1 error: what it is of was not imported".into()),
         count => Err(format!("{count} errors: what they are of was not imported").into()),
     }
+}
+
+/// What Kubernetes takes as the name of a namespace, and Kibotos as that of a Workspace.
+fn label(text: &str) -> Result<String, Invalid> {
+    text.parse::<DnsLabel>().map(|_| text.to_owned())
 }
 
 fn read(path: &Path) -> Result<String, String> {

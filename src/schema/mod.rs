@@ -2,6 +2,9 @@
 //!
 //! Knows no kind of ours and does no I/O.
 
+mod path;
+mod read;
 mod validate;
 
+pub use read::Schema;
 pub use validate::validate;

@@ -2,151 +2,139 @@
 //!
 //! The words are those of a real API server where it has any. CEL rules are not evaluated here.
 
-use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::path::Path;
+use super::read::{Kind, Schema};
 use crate::api::field_error::FieldError;
 
 /// Judges `value`, which stands at `path`, by `schema`.
-pub fn validate(schema: &Value, value: &Value, path: &str) -> Vec<FieldError> {
+pub fn validate(schema: &Schema, value: &Value, path: &str) -> Vec<FieldError> {
     let mut found = Vec::new();
-    node(schema, value, path, &mut found);
+    node(schema, value, Path::Top(path), &mut found);
     found
 }
 
-fn node(schema: &Value, value: &Value, path: &str, found: &mut Vec<FieldError>) {
-    let mut add = |message: String| found.push(FieldError::new(path, message));
+fn add(found: &mut Vec<FieldError>, path: Path<'_>, message: impl Into<String>) {
+    found.push(FieldError::new(path.to_string(), message));
+}
+
+fn node(schema: &Schema, value: &Value, path: Path<'_>, found: &mut Vec<FieldError>) {
     if let Some(wanted) = wrong_type(schema, value) {
-        add(format!("must be {wanted}, not {}", type_name(value)));
+        add(found, path, format!("must be {wanted}, not {}", type_name(value)));
         return;
     }
-    if let Some(values) = schema["enum"].as_array().filter(|values| !values.contains(value)) {
+    if let Some(values) = schema.values.as_ref().filter(|values| !values.contains(value)) {
         let list: Vec<_> = values.iter().map(Value::to_string).collect();
-        add(format!("Unsupported value: {value}: supported values: {}", list.join(", ")));
+        let list = list.join(", ");
+        add(found, path, format!("Unsupported value: {value}: supported values: {list}"));
     }
     match value {
         Value::String(text) => string(schema, text, path, found),
         Value::Number(number) => {
             let number = number.as_f64().unwrap_or_default();
-            let bound = |keyword: &str| schema[keyword].as_f64();
-            if let Some(least) = bound("minimum").filter(|least| number < *least) {
-                add(format!("should be greater than or equal to {least}"));
+            if let Some(least) = schema.minimum.filter(|least| number < *least) {
+                add(found, path, format!("should be greater than or equal to {least}"));
             }
-            if let Some(most) = bound("maximum").filter(|most| number > *most) {
-                add(format!("should be less than or equal to {most}"));
+            if let Some(most) = schema.maximum.filter(|most| number > *most) {
+                add(found, path, format!("should be less than or equal to {most}"));
             }
         }
         Value::Array(items) => {
-            count(schema, items.len(), ("minItems", "maxItems"), "items", path, found);
+            count(schema, items.len(), "items", path, found);
             for (i, item) in items.iter().enumerate() {
-                node(&schema["items"], item, &format!("{path}[{i}]"), found);
+                if let Some(schema) = &schema.items {
+                    node(schema, item, Path::Index(&path, i), found);
+                }
             }
             duplicates(schema, items, path, found);
         }
         Value::Object(fields) => {
-            count(schema, fields.len(), ("minProperties", "maxProperties"), "entries", path, found);
+            count(schema, fields.len(), "entries", path, found);
             object(schema, fields, path, found);
         }
         Value::Null | Value::Bool(_) => {}
     }
 }
 
-fn string(schema: &Value, text: &str, path: &str, found: &mut Vec<FieldError>) {
-    let mut add = |message: String| found.push(FieldError::new(path, message));
-    let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-    if let Some(most) = schema["maxLength"].as_u64().filter(|most| length > *most) {
-        add(format!("Too long: may not be more than {most} bytes"));
+fn string(schema: &Schema, text: &str, path: Path<'_>, found: &mut Vec<FieldError>) {
+    let length = || u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+    if let Some(most) = schema.longest.filter(|most| length() > *most) {
+        add(found, path, format!("Too long: may not be more than {most} bytes"));
     }
-    if let Some(least) = schema["minLength"].as_u64().filter(|least| length < *least) {
-        add(format!("should be at least {least} chars long"));
+    if let Some(least) = schema.shortest.filter(|least| length() < *least) {
+        add(found, path, format!("should be at least {least} chars long"));
     }
-    if let Some(pattern) = schema["pattern"].as_str() {
-        // A pattern that this engine cannot read is the API server's to judge.
-        if Regex::new(pattern).is_ok_and(|regex| !regex.is_match(text)) {
-            add(format!("should match '{pattern}'"));
-        }
+    if let Some(pattern) = schema.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
+        add(found, path, format!("should match '{pattern}'"));
     }
 }
 
-fn object(schema: &Value, fields: &Map<String, Value>, path: &str, found: &mut Vec<FieldError>) {
-    let known = schema["properties"].as_object();
-    let others = &schema["additionalProperties"];
-    let open = schema["x-kubernetes-preserve-unknown-fields"] == Value::Bool(true);
-    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+fn object(
+    schema: &Schema,
+    fields: &Map<String, Value>,
+    path: Path<'_>,
+    found: &mut Vec<FieldError>,
+) {
+    for name in &schema.required {
         if fields.get(name).is_none_or(Value::is_null) {
-            found.push(FieldError::new(join(path, name), "Required value"));
+            add(found, Path::Field(&path, name), "Required value");
         }
     }
     for (name, value) in fields {
-        match known.and_then(|known| known.get(name)) {
+        match (schema.properties.get(name), &schema.others) {
             // As the API server does: a null is as if the field were not there.
-            Some(_) if value.is_null() => {}
-            Some(property) => node(property, value, &join(path, name), found),
-            None if others.is_object() => node(others, value, &format!("{path}[{name}]"), found),
-            None if open => {}
-            None => found.push(FieldError::new(join(path, name), "unknown field")),
+            (Some(_), _) if value.is_null() => {}
+            (Some(property), _) => node(property, value, Path::Field(&path, name), found),
+            (None, Some(others)) => node(others, value, Path::Entry(&path, name), found),
+            (None, None) if schema.open => {}
+            (None, None) => add(found, Path::Field(&path, name), "unknown field"),
         }
     }
 }
 
-fn duplicates(schema: &Value, items: &[Value], path: &str, found: &mut Vec<FieldError>) {
-    let keys: Option<Vec<&str>> = match schema["x-kubernetes-list-type"].as_str() {
-        Some("map") => schema["x-kubernetes-list-map-keys"]
-            .as_array()
-            .map(|keys| keys.iter().filter_map(Value::as_str).collect()),
-        Some("set") => Some(Vec::new()),
-        _ => None,
+fn duplicates(schema: &Schema, items: &[Value], path: Path<'_>, found: &mut Vec<FieldError>) {
+    let Some(keys) = schema.keys.as_ref().filter(|_| items.len() > 1) else { return };
+    let default = |key: &str| {
+        let property = schema.items.as_ref().and_then(|items| items.properties.get(key));
+        property.map(|property| &property.default).unwrap_or(&Value::Null)
     };
-    let Some(keys) = keys else { return };
-    let default = |key: &str| schema["items"]["properties"][key]["default"].clone();
-    let identity = |item: &Value| -> Vec<Value> {
-        let of = |key: &&str| item.get(*key).cloned().unwrap_or_else(|| default(key));
+    let identity = |item: &'_ Value| -> Vec<Value> {
+        let of = |key: &String| item.get(key).unwrap_or_else(|| default(key)).clone();
         if keys.is_empty() { vec![item.clone()] } else { keys.iter().map(of).collect() }
     };
     let identities: Vec<_> = items.iter().map(identity).collect();
     for (i, one) in identities.iter().enumerate() {
         if identities.iter().take(i).any(|other| other == one) {
             let values: Vec<_> = one.iter().map(Value::to_string).collect();
-            found.push(FieldError::new(
-                format!("{path}[{i}]"),
-                format!("Duplicate value: {}", values.join(", ")),
-            ));
+            let message = format!("Duplicate value: {}", values.join(", "));
+            add(found, Path::Index(&path, i), message);
         }
     }
 }
 
-fn count(
-    schema: &Value,
-    length: usize,
-    (least, most): (&str, &str),
-    what: &str,
-    path: &str,
-    found: &mut Vec<FieldError>,
-) {
+fn count(schema: &Schema, length: usize, what: &str, path: Path<'_>, found: &mut Vec<FieldError>) {
     let length = u64::try_from(length).unwrap_or(u64::MAX);
-    if let Some(most) = schema[most].as_u64().filter(|most| length > *most) {
-        let message = format!("Too many: {length}: must have at most {most} {what}");
-        found.push(FieldError::new(path, message));
+    if let Some(most) = schema.most.filter(|most| length > *most) {
+        add(found, path, format!("Too many: {length}: must have at most {most} {what}"));
     }
-    if let Some(least) = schema[least].as_u64().filter(|least| length < *least) {
-        found.push(FieldError::new(path, format!("should have at least {least} {what}")));
+    if let Some(least) = schema.fewest.filter(|least| length < *least) {
+        add(found, path, format!("should have at least {least} {what}"));
     }
 }
 
 /// The type that the schema wants, where the value is of another.
-fn wrong_type(schema: &Value, value: &Value) -> Option<&'static str> {
-    if schema["x-kubernetes-int-or-string"] == Value::Bool(true) {
-        let right = value.is_string() || value.as_i64().is_some();
-        return (!right).then_some("an integer or a string");
-    }
-    let (right, wanted) = match schema["type"].as_str()? {
-        "string" => (value.is_string(), "a string"),
-        "integer" => (value.as_i64().is_some() || is_whole(value), "an integer"),
-        "number" => (value.is_number(), "a number"),
-        "boolean" => (value.is_boolean(), "a boolean"),
-        "array" => (value.is_array(), "a list"),
-        "object" => (value.is_object(), "an object"),
-        _ => return None,
+fn wrong_type(schema: &Schema, value: &Value) -> Option<&'static str> {
+    let (right, wanted) = match schema.kind? {
+        Kind::IntOrString => {
+            (value.is_string() || value.as_i64().is_some(), "an integer or a string")
+        }
+        Kind::String => (value.is_string(), "a string"),
+        Kind::Integer => (value.as_i64().is_some() || is_whole(value), "an integer"),
+        Kind::Number => (value.is_number(), "a number"),
+        Kind::Boolean => (value.is_boolean(), "a boolean"),
+        Kind::Array => (value.is_array(), "a list"),
+        Kind::Object => (value.is_object(), "an object"),
     };
     (!right).then_some(wanted)
 }
@@ -166,10 +154,6 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
-fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -177,7 +161,7 @@ mod tests {
     use super::*;
 
     fn told(schema: Value, value: Value) -> Vec<String> {
-        validate(&schema, &value, "spec").iter().map(ToString::to_string).collect()
+        validate(&Schema::read(&schema), &value, "spec").iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -1,211 +1,187 @@
 //! What a Workspace may refer to, from files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::json;
 
-use super::Options;
-use crate::agent::config::{AgentConfig, ConfigError};
+use super::{Options, data, metadata};
+use crate::agent::config::AgentConfig;
 use crate::agent::policy::HostPolicy;
 use crate::api::TemplateRevisionSpec;
 use crate::api::crds;
 use crate::api::field_error::FieldError;
-use crate::api::{TemplateRevision, names};
+use crate::api::names;
 use crate::cli::manifest::{self, Document};
 use crate::controller::workspace::check;
 use crate::controller::workspace::resolve::{Data, Sources};
-use crate::schema;
+use crate::schema::{self, Schema};
 
 /// What was given.
 #[derive(Debug, Default)]
 pub struct Inputs {
     /// Revisions, by their names.
     pub revisions: BTreeMap<String, TemplateRevisionSpec>,
+    /// Names of revisions that were given and are wrong.
+    pub wrong_revisions: BTreeSet<String>,
     /// Default revisions, by their Templates' names.
     pub defaults: BTreeMap<String, String>,
-    /// Secrets and ConfigMaps.
-    pub sources: Sources,
+    /// Secrets and ConfigMaps, by their namespaces.
+    pub sources: BTreeMap<String, Sources>,
     /// What the host allows, where it was given.
     pub policy: Option<HostPolicy>,
-    /// The schemas of our kinds.
-    pub schemas: BTreeMap<String, Value>,
-}
-
-/// Why an input could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// It could not be read.
-    #[error(transparent)]
-    Manifest(#[from] manifest::Error),
-    /// A definition could not be made.
-    #[error(transparent)]
-    Definition(#[from] crds::Error),
-    /// It is not what was asked for.
-    #[error("{file}: {message}")]
-    Wrong {
-        /// The file.
-        file: String,
-        /// What is wrong and what to give instead.
-        message: String,
-    },
+    /// The schemas of the kinds that are judged.
+    schemas: BTreeMap<String, Schema>,
 }
 
 impl Inputs {
-    /// Everything from the flags and from the manifests themselves; flags count over manifests.
-    pub fn gather(options: &Options, documents: &[Document]) -> Result<Self, Error> {
-        let mut inputs = Self { schemas: schemas()?, ..Self::default() };
-        for document in documents {
-            inputs.take(document)?;
-        }
-        for file in &options.template_revision {
-            for document in manifest::read(file)? {
-                inputs.take(&document)?;
+    /// Of nothing yet.
+    pub fn new() -> Result<Self, crds::Error> {
+        let data = data::schemas().map(|(kind, schema)| (kind, Schema::read(&schema)));
+        let mut schemas = BTreeMap::from(data);
+        for crd in crds::all()? {
+            let kind = crd.spec.names.kind.clone();
+            let version = crd.spec.versions.first().and_then(|version| version.schema.as_ref());
+            let schema = version.and_then(|schema| schema.open_api_v3_schema.as_ref());
+            let schema = schema.and_then(|schema| serde_json::to_value(schema).ok());
+            let mut schema = schema.unwrap_or_default();
+            for field in ["apiVersion", "kind"] {
+                schema["properties"][field] = json!({ "type": "string" });
             }
+            schema["properties"]["metadata"] = metadata::schema();
+            schemas.insert(kind, Schema::read(&schema));
         }
-        for (name, file) in &options.secret {
-            inputs.sources.secrets.insert(name.clone(), data(file, "Secret")?);
+        Ok(Self { schemas, ..Self::default() })
+    }
+
+    /// Takes what the flags give, which counts over manifests; says all that is wrong with it.
+    pub fn take_flags(&mut self, options: &Options) -> Result<Vec<String>, manifest::Error> {
+        let mut errors = Vec::new();
+        for (kind, list) in [("Secret", &options.secret), ("ConfigMap", &options.config_map)] {
+            for (name, file) in list {
+                match given(kind, name, file, self)? {
+                    Ok((namespace, data)) => {
+                        let namespace = namespace.as_deref().unwrap_or(&options.namespace);
+                        self.put(kind, namespace, name, data);
+                    }
+                    Err(wrong) => errors.extend(wrong),
+                }
+            }
         }
         if let Some(file) = &options.host_policy {
-            let config = AgentConfig::parse(&manifest::read_text(file)?);
-            let told = |error: ConfigError| Error::Wrong {
-                file: file.display().to_string(),
-                message: error.to_string(),
-            };
-            inputs.policy = Some(config.map_err(told)?.policy);
+            match AgentConfig::parse(&manifest::read_text(file)?) {
+                Ok(config) => self.policy = Some(config.policy),
+                Err(error) => errors.push(format!("{}: {error}", file.display())),
+            }
         }
-        for (name, file) in &options.config_map {
-            inputs.sources.config_maps.insert(name.clone(), data(file, "ConfigMap")?);
-        }
-        Ok(inputs)
+        Ok(errors)
     }
 
-    fn take(&mut self, document: &Document) -> Result<(), Error> {
-        let name = document.name().to_owned();
+    /// Takes what a manifest gives, `namespace` being that of manifests which name none; says all
+    /// that is wrong with it.
+    pub fn take(&mut self, document: &Document, namespace: &str) -> Vec<FieldError> {
+        let errors = self.judge(document);
+        let sound = errors.is_empty() && document.faults.is_empty();
+        let name = document.name();
+        let spec = &document.value["spec"];
         match document.kind() {
+            ("kibotos.dev/v1alpha1", "TemplateRevision") if sound => {
+                match TemplateRevisionSpec::deserialize(spec) {
+                    Ok(revision) => {
+                        let errors = check::revision(name, &revision);
+                        if !errors.is_empty() {
+                            self.wrong_revisions.insert(name.to_owned());
+                            return errors;
+                        }
+                        self.revisions.insert(name.to_owned(), revision);
+                    }
+                    Err(error) => return vec![FieldError::new("spec", error.to_string())],
+                }
+            }
             ("kibotos.dev/v1alpha1", "TemplateRevision") => {
-                let errors = self.judge(document);
-                if !errors.is_empty() {
-                    return Err(wrong(document, &join(&errors)));
-                }
-                let revision: TemplateRevision = serde_json::from_value(document.value.clone())
-                    .map_err(|error| wrong(document, &error.to_string()))?;
-                let errors = check::revision(&name, &revision.spec);
-                if !errors.is_empty() {
-                    return Err(wrong(document, &join(&errors)));
-                }
-                let TemplateRevisionSpec { template_name, revision: v, .. } = &revision.spec;
-                self.revisions.insert(names::template_revision(template_name, v), revision.spec);
+                let text = |field: &str| spec[field].as_str().unwrap_or_default();
+                let by_spec = names::template_revision(text("templateName"), text("revision"));
+                self.wrong_revisions.extend([name.to_owned(), by_spec]);
             }
             ("kibotos.dev/v1alpha1", "Template") => {
-                if let Some(default) = document.value["spec"]["defaultRevision"].as_str() {
-                    self.defaults.insert(name, default.to_owned());
+                if let Some(default) = spec["defaultRevision"].as_str() {
+                    self.defaults.insert(name.to_owned(), default.to_owned());
                 }
             }
-            ("v1", "Secret") => {
-                self.sources.secrets.insert(name, from_manifest(document)?);
-            }
-            ("v1", "ConfigMap") => {
-                self.sources.config_maps.insert(name, from_manifest(document)?);
-            }
+            ("v1", kind @ ("Secret" | "ConfigMap")) if sound => match data::of_manifest(document) {
+                Ok(data) => self.put(kind, document.namespace().unwrap_or(namespace), name, data),
+                Err(errors) => return errors,
+            },
             _ => {}
         }
-        Ok(())
+        errors
     }
 
-    /// All that is wrong with a manifest by the schema of its kind.
-    pub fn judge(&self, document: &Document) -> Vec<FieldError> {
-        let (_, kind) = document.kind();
+    fn put(&mut self, kind: &str, namespace: &str, name: &str, data: Data) {
+        let sources = self.sources.entry(namespace.to_owned()).or_default();
+        let of_kind =
+            if kind == "Secret" { &mut sources.secrets } else { &mut sources.config_maps };
+        of_kind.insert(name.to_owned(), data);
+    }
+
+    /// All that is wrong with a manifest by the schema of its kind, and with its metadata.
+    fn judge(&self, document: &Document) -> Vec<FieldError> {
+        let kind = match document.kind() {
+            ("kibotos.dev/v1alpha1", kind) | ("v1", kind @ ("Secret" | "ConfigMap")) => kind,
+            _ => return Vec::new(),
+        };
         let Some(schema) = self.schemas.get(kind) else {
-            return vec![FieldError::new(
-                "kind",
-                format!("there is no kind {kind} in kibotos.dev/v1alpha1"),
-            )];
+            let message = format!("there is no kind {kind} in kibotos.dev/v1alpha1");
+            return vec![FieldError::new("kind", message)];
         };
-        let mut manifest = document.value.clone();
-        if let Some(object) = manifest.as_object_mut() {
-            // Kubernetes' own to judge.
-            for field in ["apiVersion", "kind", "metadata"] {
-                object.remove(field);
-            }
-        }
-        schema::validate(schema, &manifest, "")
+        let mut errors = metadata::judge(kind, &document.value);
+        errors.extend(schema::validate(schema, &document.value, ""));
+        errors
     }
 }
 
-fn schemas() -> Result<BTreeMap<String, Value>, crds::Error> {
-    let mut schemas = BTreeMap::new();
-    for crd in crds::all()? {
-        let kind = crd.spec.names.kind.clone();
-        let version = crd.spec.versions.first().and_then(|version| version.schema.as_ref());
-        let schema = version.and_then(|schema| schema.open_api_v3_schema.as_ref());
-        let schema = schema.and_then(|schema| serde_json::to_value(schema).ok());
-        schemas.insert(kind, schema.unwrap_or_default());
-    }
-    Ok(schemas)
-}
+/// The data that a flag `NAME=FILE` gives, and the namespace if its manifest names one; or all that
+/// is wrong.
+type Given = Result<(Option<String>, Data), Vec<String>>;
 
-/// A Secret's or ConfigMap's data from a file: its manifest, or lines `KEY=VALUE`.
-fn data(file: &Path, kind: &str) -> Result<Data, Error> {
-    let name = file.display().to_string();
+fn given(kind: &str, name: &str, file: &Path, inputs: &Inputs) -> Result<Given, manifest::Error> {
+    let shown = file.display().to_string();
     let text = manifest::read_text(file)?;
-    if let Ok(documents) = manifest::parse(&name, &text)
-        && let [document] = documents.as_slice()
-        && !document.kind().0.is_empty()
-        && !document.kind().1.is_empty()
-    {
-        if document.kind() != ("v1", kind) {
-            return Err(wrong(
-                document,
-                &format!("is no {kind} of v1: give one, or lines KEY=VALUE"),
-            ));
-        }
-        return from_manifest(document);
-    }
-    let mut data = BTreeMap::new();
-    for (i, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let Some((key, value)) = line.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            // The line may hold a secret: it is not shown.
-            let message = format!("line {} is not KEY=VALUE", i + 1);
-            return Err(Error::Wrong { file: name, message });
-        };
-        data.insert(key.to_owned(), value.as_bytes().to_vec());
-    }
-    Ok(Data { data, ..Data::default() })
-}
-
-fn from_manifest(document: &Document) -> Result<Data, Error> {
-    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-    // What serde says would show the value.
-    let unreadable = |_: serde_json::Error| {
-        let message = "cannot be read: data must be base64 text by key, stringData and a \
-                       ConfigMap's data plain text by key (numbers in quotes)";
-        wrong(document, message)
+    let documents = manifest::parse(&shown, text.clone());
+    let is_manifest = |document: &Document| {
+        let (version, kind) = document.kind();
+        !version.is_empty() && !kind.is_empty()
     };
-    let mut data = BTreeMap::new();
-    if document.kind().1 == "Secret" {
-        let secret: Secret = serde_json::from_value(document.value.clone()).map_err(unreadable)?;
-        data.extend(secret.data.into_iter().flatten().map(|(key, value)| (key, value.0)));
-        let text = secret.string_data.into_iter().flatten();
-        data.extend(text.map(|(key, value)| (key, value.into_bytes())));
-    } else {
-        let map: ConfigMap = serde_json::from_value(document.value.clone()).map_err(unreadable)?;
-        data.extend(map.binary_data.into_iter().flatten().map(|(key, value)| (key, value.0)));
-        let text = map.data.into_iter().flatten();
-        data.extend(text.map(|(key, value)| (key, value.into_bytes())));
+    if !documents.iter().any(is_manifest) {
+        let data = data::of_lines(&text).map(|data| (None, data));
+        return Ok(data
+            .map_err(|wrong| wrong.into_iter().map(|line| format!("{shown}: {line}")).collect()));
     }
-    Ok(Data { data, ..Data::default() })
-}
-
-fn wrong(document: &Document, message: &str) -> Error {
-    let (_, kind) = document.kind();
-    let message = format!("document {}, {kind} {}: {message}", document.number, document.name());
-    Error::Wrong { file: document.file.clone(), message }
-}
-
-fn join(errors: &[FieldError]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    let [document] = documents.as_slice() else {
+        let count = documents.len();
+        return Ok(Err(vec![format!(
+            "{shown}: has {count} manifests: give one {kind}, or all of them with --filename"
+        )]));
+    };
+    let wrong = |path: &str, message: String| document.told(&FieldError::new(path, message));
+    let mut errors: Vec<_> = document.faults.iter().map(|f| document.told_fault(f)).collect();
+    if document.kind() != ("v1", kind) {
+        errors.push(wrong("kind", format!("is no {kind} of v1: give one, or lines KEY=VALUE")));
+        return Ok(Err(errors));
+    }
+    if !document.name().is_empty() && document.name() != name {
+        let message = format!("is not {name}, the name that it is given for: write one of the two");
+        errors.push(wrong("metadata.name", message));
+    }
+    errors.extend(inputs.judge(document).iter().map(|error| document.told(error)));
+    let data = data::of_manifest(document);
+    Ok(match data {
+        Ok(data) if errors.is_empty() => Ok((document.namespace().map(str::to_owned), data)),
+        Ok(_) => Err(errors),
+        Err(more) => {
+            errors.extend(more.iter().map(|error| document.told(error)));
+            Err(errors)
+        }
+    })
 }

@@ -4,27 +4,37 @@
 //! like. Either everything is printed or, where anything is wrong, all that is: a pipe never gets a
 //! part.
 
+mod clashes;
+mod data;
 mod inputs;
+mod metadata;
+mod placeholders;
+mod rest;
 mod workspace;
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::manifest::{self, Document};
 use crate::api::field_error::FieldError;
+use crate::api::grammar::{AbsolutePath, DnsLabel, Invalid, ObjectName};
 use crate::docker::{ApiVersion, CreateBody, EndpointSettings};
 use crate::yaml;
+use clashes::{Clash, Named};
 use inputs::Inputs;
 
 /// What `kibotos render` takes.
 #[derive(Debug, Args)]
 pub struct Options {
     /// File with manifests, `-` for standard input; may be given more than once. Workspaces in it
-    /// are rendered; TemplateRevisions, Templates, Secrets and ConfigMaps in it are used.
+    /// are rendered; TemplateRevisions, Templates, Secrets and ConfigMaps in it are used. Two
+    /// Workspaces with containers of one name are an error where both are placed on one host by
+    /// placement.hostName, and a warning where they may come to one.
     #[arg(
         short,
         long = "filename",
@@ -34,7 +44,7 @@ pub struct Options {
     )]
     filename: Vec<PathBuf>,
     /// Namespace of manifests that name none.
-    #[arg(short, long, default_value = "default", env = "KIBOTOS_NAMESPACE")]
+    #[arg(short, long, default_value = "default", value_parser = parsed::<DnsLabel>, env = "KIBOTOS_NAMESPACE")]
     namespace: String,
     /// API version of the engine, e.g. 1.41 for Docker 20.10.
     #[arg(long, default_value_t = ApiVersion::NEWEST, value_parser = spoken, env = "KIBOTOS_ENGINE_API")]
@@ -42,10 +52,12 @@ pub struct Options {
     /// File with a TemplateRevision; may be given more than once.
     #[arg(long, value_name = "FILE", env = "KIBOTOS_TEMPLATE_REVISION")]
     template_revision: Vec<PathBuf>,
-    /// Data of a Secret: a manifest, or lines KEY=VALUE; may be given more than once.
+    /// Data of a Secret: its manifest, or lines KEY=VALUE with values as they stand, quotes and all.
+    /// Its namespace is that of the manifest, else --namespace. May be given more than once.
     #[arg(long, value_name = "NAME=FILE", value_parser = name_and_file, env = "KIBOTOS_SECRET")]
     secret: Vec<(String, PathBuf)>,
-    /// Data of a ConfigMap: a manifest, or lines KEY=VALUE; may be given more than once.
+    /// Data of a ConfigMap: its manifest, or lines KEY=VALUE with values as they stand, quotes and all.
+    /// Its namespace is that of the manifest, else --namespace. May be given more than once.
     #[arg(long, value_name = "NAME=FILE", value_parser = name_and_file, env = "KIBOTOS_CONFIG_MAP")]
     config_map: Vec<(String, PathBuf)>,
     /// Host policy to judge by, an agent.yaml; an empty file is the closed default. Without it none
@@ -53,7 +65,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "KIBOTOS_HOST_POLICY")]
     host_policy: Option<PathBuf>,
     /// The agent's root on the host.
-    #[arg(long, value_name = "DIR", default_value = "/var/lib/kibotos", env = "KIBOTOS_ROOT")]
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/kibotos", value_parser = parsed::<AbsolutePath>, env = "KIBOTOS_ROOT")]
     root: String,
     /// The form of what is printed.
     #[arg(short, long, value_enum, default_value_t, env = "KIBOTOS_OUTPUT")]
@@ -99,6 +111,11 @@ struct Connect {
 #[error("{0} of the manifests cannot be rendered")]
 struct Wrong(usize);
 
+/// Some file of a flag was wrong; its errors were printed.
+#[derive(Debug, thiserror::Error)]
+#[error("what is given beside the manifests cannot be used")]
+struct WrongFlags;
+
 /// Nothing to do.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no Workspace in {0}")]
@@ -110,63 +127,129 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     for file in &options.filename {
         documents.extend(manifest::read(file)?);
     }
-    let mut wrong = 0;
-    let inputs = Inputs::gather(options, &documents)?;
-    let (mut found, mut seen) = (Vec::new(), 0);
+    let rendered = documents.len();
+    for file in &options.template_revision {
+        documents.extend(manifest::read(file)?);
+    }
+    let mut inputs = Inputs::new()?;
+    let mut errors: Vec<_> = documents.iter().map(|d| judge(d, options, &mut inputs)).collect();
+    let wrong_flags = inputs.take_flags(options)?;
+    let workspaces = documents.iter().zip(&mut errors).enumerate().take(rendered);
+    let workspaces = workspaces.filter(|(_, (d, _))| is_workspace(d));
+    let (mut seen, mut found) = (0, Vec::new());
+    for (i, (document, errors)) in workspaces {
+        seen += 1;
+        match workspace::render(document, errors, options, &inputs) {
+            Ok(rendered) => found.extend(rendered.map(|rendered| (i, rendered))),
+            Err(more) => errors.extend(more),
+        }
+    }
     let mut stderr = io::stderr().lock();
-    for document in &documents {
-        if let Some(error) = unknown(document) {
-            wrong += 1;
-            writeln!(stderr, "{}", located(document, &error))?;
-            continue;
-        }
-        match document.kind() {
-            ("kibotos.dev/v1alpha1", "Workspace") => seen += 1,
-            ("kibotos.dev/v1alpha1", _) => {}
-            _ => continue,
-        }
-        match workspace::render(document, options, &inputs) {
-            Ok(rendered) => found.extend(rendered),
-            Err(mut errors) => {
-                wrong += 1;
-                errors.sort_by_key(|error| document.line(&error.path));
-                for error in errors {
-                    writeln!(stderr, "{}", located(document, &error))?;
-                }
-            }
-        }
+    for (i, warning) in clashes(&documents, &found, options, &mut errors) {
+        let told = documents.get(i).map(|document| document.told(&warning));
+        writeln!(stderr, "warning: {}", told.unwrap_or_default())?;
+    }
+    let wrong = tell(&mut stderr, &documents, errors)?;
+    for error in &wrong_flags {
+        writeln!(stderr, "{error}")?;
+    }
+    if wrong > 0 {
+        return Err(Wrong(wrong).into());
+    }
+    if !wrong_flags.is_empty() {
+        return Err(WrongFlags.into());
     }
     if seen == 0 {
         let files: Vec<_> = options.filename.iter().map(|f| f.display().to_string()).collect();
         return Err(NoWorkspace(files.join(", ")).into());
     }
-    if wrong > 0 {
-        return Err(Wrong(wrong).into());
-    }
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
-    for rendered in &found {
+    let mut stdout = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    for (_, rendered) in &found {
         print(&mut stdout, rendered, options.output)?;
     }
     Ok(stdout.flush()?)
 }
 
+fn is_workspace(document: &Document) -> bool {
+    document.kind() == ("kibotos.dev/v1alpha1", "Workspace")
+}
+
+/// What is wrong with a manifest by itself; what it gives to others is taken.
+fn judge(document: &Document, options: &Options, inputs: &mut Inputs) -> Vec<FieldError> {
+    if document.value.is_null() {
+        // It is no YAML, and says so already.
+        return Vec::new();
+    }
+    match unknown(document) {
+        Some(error) => vec![error],
+        None => inputs.take(document, &options.namespace),
+    }
+}
+
+/// Adds what is wrong with Workspaces beside each other; gives what may be.
+fn clashes(
+    documents: &[Document],
+    found: &[(usize, Rendered)],
+    options: &Options,
+    errors: &mut [Vec<FieldError>],
+) -> Vec<(usize, FieldError)> {
+    let named: Vec<_> = found
+        .iter()
+        .filter_map(|(i, rendered)| {
+            let document = documents.get(*i)?;
+            let namespace = document.namespace().unwrap_or(&options.namespace);
+            Some((*i, Named { document, namespace, container: &rendered.name }))
+        })
+        .collect();
+    let list: Vec<_> = named.iter().map(|(_, named)| *named).collect();
+    let mut warnings = Vec::new();
+    for (at, clash) in clashes::find(&list) {
+        let Some((i, _)) = named.get(at) else { continue };
+        match clash {
+            Clash::Warning(warning) => warnings.push((*i, warning)),
+            Clash::Error(error) => {
+                errors.iter_mut().skip(*i).take(1).for_each(|list| list.push(error.clone()))
+            }
+        }
+    }
+    warnings
+}
+
+/// Tells all errors, in the order of the manifests; how many of them have any.
+fn tell(
+    out: &mut impl Write,
+    documents: &[Document],
+    errors: Vec<Vec<FieldError>>,
+) -> io::Result<usize> {
+    let mut wrong = 0;
+    for (document, mut errors) in documents.iter().zip(errors) {
+        if errors.is_empty() && document.faults.is_empty() {
+            continue;
+        }
+        wrong += 1;
+        for fault in &document.faults {
+            writeln!(out, "{}", document.told_fault(fault))?;
+        }
+        errors.sort_by_key(|error| document.line(&error.path));
+        for error in errors {
+            writeln!(out, "{}", document.told(&error))?;
+        }
+    }
+    Ok(wrong)
+}
+
 fn print(out: &mut impl Write, rendered: &Rendered, output: Output) -> Result<(), Box<dyn Error>> {
     match output {
-        Output::Json => writeln!(out, "{}", serde_json::to_string_pretty(rendered)?)?,
+        Output::Json => {
+            serde_json::to_writer_pretty(&mut *out, rendered).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
         Output::Yaml => {
             let text = yaml::to_string(&serde_json::to_value(rendered)?)?;
             writeln!(out, "---\n{}", text.trim_end())?;
         }
     }
     Ok(())
-}
-
-/// `ws.yaml:12: document 2, Workspace web: spec.container.name: …`
-fn located(document: &Document, error: &FieldError) -> String {
-    let line = document.line(&error.path).map(|line| format!("{line}:")).unwrap_or_default();
-    let Document { file, number, .. } = document;
-    let (_, kind) = document.kind();
-    format!("{file}:{line} document {number}, {kind} {}: {error}", document.name())
 }
 
 /// Why a document is no manifest, or one that looks like ours and is not: nothing is skipped in
@@ -178,9 +261,8 @@ fn unknown(document: &Document) -> Option<FieldError> {
         }
         ("", _) => Some(FieldError::new("apiVersion", "Required value")),
         (_, "") => Some(FieldError::new("kind", "Required value")),
-        ("v1", "List") => {
-            Some(FieldError::new("kind", "is a list: give its items as documents of their own"))
-        }
+        // What is wrong with a list is told; its items are manifests of their own.
+        ("v1", "List") => None,
         (version, _)
             if version.starts_with("kibotos.dev/") && version != "kibotos.dev/v1alpha1" =>
         {
@@ -200,10 +282,15 @@ fn spoken(text: &str) -> Result<ApiVersion, String> {
     Err(format!("{version} is not spoken: give one from {oldest} to {newest}"))
 }
 
+/// A text that has a grammar.
+fn parsed<T: FromStr<Err = Invalid>>(text: &str) -> Result<String, Invalid> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
+
 fn name_and_file(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
-            Ok((name.to_owned(), PathBuf::from(file)))
+            Ok((parsed::<ObjectName>(name).map_err(|e| e.to_string())?, PathBuf::from(file)))
         }
         _ => Err("write NAME=FILE".to_owned()),
     }

@@ -2,74 +2,145 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::inputs::Inputs;
+use super::placeholders::Placeholders;
+use super::rest::Wrong;
 use super::{Connect, Options, Rendered};
 use crate::agent::container::{self, Create, Intent};
 use crate::agent::policy::{self, Context};
-use crate::api::container::{Container, EnvVarSource};
+use crate::api::container::Container;
 use crate::api::field_error::FieldError;
 use crate::api::names;
-use crate::api::reference::{KeyRef, VolumeRef, WorkspaceRef};
+use crate::api::reference::{VolumeRef, WorkspaceRef};
 use crate::api::workspace::VolumeMode;
 use crate::api::workspace_run::RunMount;
-use crate::api::{TemplateRevisionSpec, Workspace, WorkspaceSpec};
+use crate::api::{TemplateRevisionSpec, WorkspaceSpec};
 use crate::cli::manifest::Document;
 use crate::controller::workspace::check;
 use crate::controller::workspace::merge;
-use crate::controller::workspace::resolve::{self, Data, Input, Missing, Sources};
+use crate::controller::workspace::resolve::{self, Input, Missing};
 
 const WORKSPACE_UID: &str = "<workspace-uid>";
 const VOLUME_UID: &str = "<volume-uid>";
 const HOST_UID: &str = "<host-uid>";
 const SPEC_HASH: &str = "<spec-hash>";
 
-/// What an engine would be sent; nothing for a manifest of another kind, which is only judged.
+/// What an engine would be sent for a Workspace; or all that is wrong with it, beside `known`, what
+/// is wrong by its schema.
+///
+/// What is found wrong is left out and the rest tried again, as far as something new comes of it: so
+/// an error of one stage does not hide those that the next would find in other fields.
 pub fn render(
     document: &Document,
+    known: &[FieldError],
     options: &Options,
     inputs: &Inputs,
 ) -> Result<Option<Rendered>, Vec<FieldError>> {
-    let errors = inputs.judge(document);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    if document.kind().1 != "Workspace" {
+    // A Workspace without a sound name or spec is no ground to judge more on.
+    let hopeless = |path: &str| matches!(path, "" | "spec" | "spec.container" | "kind");
+    if known.iter().any(|error| hopeless(&error.path)) {
         return Ok(None);
     }
-    let workspace: Workspace = serde_json::from_value(document.value.clone())
-        .map_err(|error| vec![FieldError::new("", error.to_string())])?;
-    let Some(name) = workspace.metadata.name.clone() else {
-        return Err(vec![FieldError::new("metadata.name", "Required value")]);
+    let whole = &document.value["spec"];
+    if known.is_empty() {
+        match attempt(document, whole, options, inputs) {
+            Err(errors) => return Err(others(errors, &[], document, options, inputs)),
+            rendered => return rendered,
+        }
+    }
+    match others(Vec::new(), known, document, options, inputs) {
+        errors if errors.is_empty() => Ok(None),
+        errors => Err(errors),
+    }
+}
+
+/// The errors that were found, and those of the fields that neither they nor `known` are about.
+fn others(
+    mut found: Vec<FieldError>,
+    known: &[FieldError],
+    document: &Document,
+    options: &Options,
+    inputs: &Inputs,
+) -> Vec<FieldError> {
+    let mut wrong = Wrong::default();
+    wrong.note(known);
+    let mut more = wrong.note(&found) || !known.is_empty();
+    while more {
+        let spec = wrong.left_out_of(&document.value["spec"]);
+        let Err(mut errors) = attempt(document, &spec, options, inputs) else { break };
+        errors.retain(|error| !wrong.explains(error) && !found.contains(error));
+        more = wrong.note(&errors);
+        found.extend(errors);
+    }
+    found
+}
+
+/// The revision and what else of a Workspace is known when it is translated.
+struct Ground<'a> {
+    workspace: WorkspaceRef,
+    spec: &'a WorkspaceSpec,
+    template: Option<&'a TemplateRevisionSpec>,
+}
+
+fn attempt(
+    document: &Document,
+    spec: &Value,
+    options: &Options,
+    inputs: &Inputs,
+) -> Result<Option<Rendered>, Vec<FieldError>> {
+    let mut spec = WorkspaceSpec::deserialize(spec)
+        .map_err(|error| vec![FieldError::new("spec", error.to_string())])?;
+    let mut errors = check::workspace(document.name(), &spec);
+    let template = match template(&spec, inputs) {
+        Ok(Known::Revision(revision)) => revision,
+        // Its own errors are told already.
+        Ok(Known::Wrong) if errors.is_empty() => return Ok(None),
+        Ok(Known::Wrong) => return Err(errors),
+        Err(more) => {
+            let told = |error: &FieldError| errors.iter().any(|known| known.path == error.path);
+            let more: Vec<_> = more.into_iter().filter(|error| !told(error)).collect();
+            errors.extend(more);
+            None
+        }
     };
-    let spec = &workspace.spec;
-    let wrong = check::workspace(&name, spec);
-    let namespace = workspace.metadata.namespace.as_deref().unwrap_or(&options.namespace);
-    let workspace =
-        WorkspaceRef { namespace: namespace.to_owned(), name, uid: WORKSPACE_UID.to_owned() };
-    let rendered = template(spec, inputs)
-        .and_then(|template| translate(&workspace, spec, template, options, inputs));
-    check::together(wrong, rendered).map(Some)
+    if !errors.is_empty() {
+        // Only to see what else is wrong.
+        let container = spec.container.get_or_insert_default();
+        container.image.get_or_insert_with(|| "image".to_owned());
+    }
+    let namespace = document.namespace().unwrap_or(&options.namespace).to_owned();
+    let name = document.name().to_owned();
+    let workspace = WorkspaceRef { namespace, name, uid: WORKSPACE_UID.to_owned() };
+    let ground = Ground { workspace, spec: &spec, template };
+    check::together(errors, translate(&ground, options, inputs)).map(Some)
 }
 
 fn translate(
-    workspace: &WorkspaceRef,
-    spec: &WorkspaceSpec,
-    template: Option<&TemplateRevisionSpec>,
+    ground: &Ground<'_>,
     options: &Options,
     inputs: &Inputs,
 ) -> Result<Rendered, Vec<FieldError>> {
+    let Ground { workspace, spec, template } = ground;
     let volume = volume(spec);
-    let whole = match (template, spec.container.as_ref()) {
-        (Some(revision), own) => {
-            merge::container(&revision.container, &own.cloned().unwrap_or_default())
+    let own = spec.container.as_ref();
+    let given = inputs.sources.get(&workspace.namespace);
+    let unknown = match template {
+        Some(revision) => {
+            let own = own.cloned().unwrap_or_default();
+            Placeholders::of(&merge::container(&revision.container, &own), spec, given)
         }
-        (None, own) => own.cloned().unwrap_or_default(),
+        None => match own {
+            Some(own) => Placeholders::of(own, spec, given),
+            None => Placeholders::of(&Container::default(), spec, given),
+        },
     };
-    let unknown = Placeholders::of(&whole, spec, &inputs.sources);
     let input = Input {
         workspace,
         spec,
-        template,
+        template: *template,
         volume: volume.as_ref(),
         sources: &unknown.sources,
         secret_name: "<run-secret>",
@@ -86,12 +157,12 @@ fn translate(
         run: &resolved.run,
         secret: &secret,
         host_uid: HOST_UID,
-        root: &options.root,
+        root: options.root.as_str(),
         engine: options.engine_api,
     };
     let mut create = container::create_body(&intent)?;
     if let Some(policy) = &inputs.policy {
-        let context = Context { run: &resolved.run, root: &options.root, sockets: &[] };
+        let context = Context { run: &resolved.run, root: options.root.as_str(), sockets: &[] };
         let refused = policy::check(&create, &context, &policy.governing(&workspace.namespace));
         if !refused.is_empty() {
             return Err(refused);
@@ -117,18 +188,23 @@ fn name_uid(create: &mut Create, container: &Container) {
     }
 }
 
+/// What is known of a Workspace's revision.
+enum Known<'a> {
+    /// It, if the Workspace has one.
+    Revision(Option<&'a TemplateRevisionSpec>),
+    /// It was given, and is wrong.
+    Wrong,
+}
+
 /// The revision that a Workspace names, or its Template's default.
-fn template<'a>(
-    spec: &WorkspaceSpec,
-    inputs: &'a Inputs,
-) -> Result<Option<&'a TemplateRevisionSpec>, Vec<FieldError>> {
+fn template<'a>(spec: &WorkspaceSpec, inputs: &'a Inputs) -> Result<Known<'a>, Vec<FieldError>> {
     let image = spec.container.as_ref().and_then(|container| container.image.as_ref());
     let told = |path: &str, message: String| Err(vec![FieldError::new(path, message)]);
     let Some(template) = &spec.template else {
         if image.is_none() {
             return told("spec", "set exactly one of template and container.image".to_owned());
         }
-        return Ok(None);
+        return Ok(Known::Revision(None));
     };
     if image.is_some() {
         return told("spec", "set exactly one of template and container.image".to_owned());
@@ -144,7 +220,8 @@ fn template<'a>(
     };
     let name = names::template_revision(&template.name, revision);
     match inputs.revisions.get(&name) {
-        Some(found) => Ok(Some(found)),
+        Some(found) => Ok(Known::Revision(Some(found))),
+        None if inputs.wrong_revisions.contains(&name) => Ok(Known::Wrong),
         None => told(
             "spec.template",
             format!("TemplateRevision {name} is not known here: give it with --template-revision"),
@@ -160,65 +237,6 @@ fn volume(spec: &WorkspaceSpec) -> Option<RunMount> {
         driver_options: None,
         path: spec.volume.mount_path.clone(),
     })
-}
-
-/// Stand-ins for Secrets and ConfigMaps that were not given.
-struct Placeholders {
-    sources: Sources,
-    /// Entries of the environment for whole objects, whose keys are not known.
-    whole: Vec<String>,
-}
-
-impl Placeholders {
-    fn of(container: &Container, spec: &WorkspaceSpec, given: &Sources) -> Self {
-        let mut found = Self { sources: given.clone(), whole: Vec::new() };
-        for from in container.env_from.iter().flatten() {
-            let prefix = from.prefix.as_deref().unwrap_or_default();
-            if let Some(secret) = &from.secret_ref {
-                found.all(given, true, prefix, &secret.name);
-            }
-            if let Some(map) = &from.config_map_ref {
-                found.all(given, false, prefix, &map.name);
-            }
-        }
-        for source in container.env.iter().flatten().filter_map(|v| v.value_from.as_ref()) {
-            let EnvVarSource { secret_key_ref, config_map_key_ref } = source;
-            found.key(given, true, secret_key_ref.as_ref());
-            found.key(given, false, config_map_key_ref.as_ref());
-        }
-        if let Some(file) = &spec.config_file {
-            found.key(given, true, file.secret_key_ref.as_ref());
-            found.key(given, false, file.config_map_key_ref.as_ref());
-        }
-        found
-    }
-
-    fn object(&mut self, given: &Sources, secret: bool, name: &str) -> Option<&mut Data> {
-        let (known, stand_ins) = if secret {
-            (&given.secrets, &mut self.sources.secrets)
-        } else {
-            (&given.config_maps, &mut self.sources.config_maps)
-        };
-        (!known.contains_key(name)).then(|| stand_ins.entry(name.to_owned()).or_default())
-    }
-
-    fn key(&mut self, given: &Sources, secret: bool, key: Option<&KeyRef>) {
-        let Some(KeyRef { name, key, .. }) = key else { return };
-        let value = format!("<{} {name}/{key}>", kind(secret));
-        if let Some(object) = self.object(given, secret, name) {
-            object.data.insert(key.clone(), value.into_bytes());
-        }
-    }
-
-    fn all(&mut self, given: &Sources, secret: bool, prefix: &str, name: &str) {
-        if self.object(given, secret, name).is_some() {
-            self.whole.push(format!("{prefix}<{} {name}/*>", kind(secret)));
-        }
-    }
-}
-
-fn kind(secret: bool) -> &'static str {
-    if secret { "secret" } else { "config-map" }
 }
 
 fn told(missing: &[Missing]) -> Vec<FieldError> {
