@@ -6,10 +6,10 @@ use std::fmt;
 pub enum Path<'a> {
     Top(&'a str),
     /// A field that the schema names.
-    Field(&'a Path<'a>, &'a str),
+    Field(&'a Self, &'a str),
     /// An entry of a map.
-    Entry(&'a Path<'a>, &'a str),
-    Index(&'a Path<'a>, usize),
+    Entry(&'a Self, &'a str),
+    Index(&'a Self, usize),
 }
 
 impl fmt::Display for Path<'_> {

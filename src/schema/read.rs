@@ -19,13 +19,13 @@ pub struct Schema {
     pub(super) fewest: Option<u64>,
     /// Of items or of entries.
     pub(super) most: Option<u64>,
-    pub(super) items: Option<Box<Schema>>,
+    pub(super) items: Option<Box<Self>>,
     /// The fields that tell the items of a list apart; none for the whole item.
     pub(super) keys: Option<Vec<String>>,
     pub(super) required: Vec<String>,
-    pub(super) properties: BTreeMap<String, Schema>,
+    pub(super) properties: BTreeMap<String, Self>,
     /// What fields of any other name are.
-    pub(super) others: Option<Box<Schema>>,
+    pub(super) others: Option<Box<Self>>,
     /// Takes fields that it does not know.
     pub(super) open: bool,
     pub(super) default: Value,

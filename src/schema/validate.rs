@@ -97,7 +97,7 @@ fn duplicates(schema: &Schema, items: &[Value], path: Path<'_>, found: &mut Vec<
     let Some(keys) = schema.keys.as_ref().filter(|_| items.len() > 1) else { return };
     let default = |key: &str| {
         let property = schema.items.as_ref().and_then(|items| items.properties.get(key));
-        property.map(|property| &property.default).unwrap_or(&Value::Null)
+        property.map_or(&Value::Null, |property| &property.default)
     };
     let identity = |item: &'_ Value| -> Vec<Value> {
         let of = |key: &String| item.get(key).unwrap_or_else(|| default(key)).clone();

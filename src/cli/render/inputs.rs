@@ -127,9 +127,10 @@ impl Inputs {
 
     /// All that is wrong with a manifest by the schema of its kind, and with its metadata.
     fn judge(&self, document: &Document) -> Vec<FieldError> {
-        let kind = match document.kind() {
-            ("kibotos.dev/v1alpha1", kind) | ("v1", kind @ ("Secret" | "ConfigMap")) => kind,
-            _ => return Vec::new(),
+        let (("kibotos.dev/v1alpha1", kind) | ("v1", kind @ ("Secret" | "ConfigMap"))) =
+            document.kind()
+        else {
+            return Vec::new();
         };
         let Some(schema) = self.schemas.get(kind) else {
             let message = format!("there is no kind {kind} in kibotos.dev/v1alpha1");

@@ -144,21 +144,8 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             Err(more) => errors.extend(more),
         }
     }
-    let mut stderr = io::stderr().lock();
-    for (i, warning) in clashes(&documents, &found, options, &mut errors) {
-        let told = documents.get(i).map(|document| document.told(&warning));
-        writeln!(stderr, "warning: {}", told.unwrap_or_default())?;
-    }
-    let wrong = tell(&mut stderr, &documents, errors)?;
-    for error in &wrong_flags {
-        writeln!(stderr, "{error}")?;
-    }
-    if wrong > 0 {
-        return Err(Wrong(wrong).into());
-    }
-    if !wrong_flags.is_empty() {
-        return Err(WrongFlags.into());
-    }
+    let warnings = clashes(&documents, &found, options, &mut errors);
+    tell(&documents, errors, &warnings, &wrong_flags)?;
     if seen == 0 {
         let files: Vec<_> = options.filename.iter().map(|f| f.display().to_string()).collect();
         return Err(NoWorkspace(files.join(", ")).into());
@@ -208,19 +195,27 @@ fn clashes(
         match clash {
             Clash::Warning(warning) => warnings.push((*i, warning)),
             Clash::Error(error) => {
-                errors.iter_mut().skip(*i).take(1).for_each(|list| list.push(error.clone()))
+                if let Some(errors) = errors.get_mut(*i) {
+                    errors.push(error);
+                }
             }
         }
     }
     warnings
 }
 
-/// Tells all errors, in the order of the manifests; how many of them have any.
+/// Tells all warnings and errors, in the order of the manifests; whether there is no error.
 fn tell(
-    out: &mut impl Write,
     documents: &[Document],
     errors: Vec<Vec<FieldError>>,
-) -> io::Result<usize> {
+    warnings: &[(usize, FieldError)],
+    wrong_flags: &[String],
+) -> Result<(), Box<dyn Error>> {
+    let mut out = io::stderr().lock();
+    for (i, warning) in warnings {
+        let told = documents.get(*i).map(|document| document.told(warning));
+        writeln!(out, "warning: {}", told.unwrap_or_default())?;
+    }
     let mut wrong = 0;
     for (document, mut errors) in documents.iter().zip(errors) {
         if errors.is_empty() && document.faults.is_empty() {
@@ -235,7 +230,14 @@ fn tell(
             writeln!(out, "{}", document.told(&error))?;
         }
     }
-    Ok(wrong)
+    for error in wrong_flags {
+        writeln!(out, "{error}")?;
+    }
+    match wrong {
+        0 if wrong_flags.is_empty() => Ok(()),
+        0 => Err(WrongFlags.into()),
+        wrong => Err(Wrong(wrong).into()),
+    }
 }
 
 fn print(out: &mut impl Write, rendered: &Rendered, output: Output) -> Result<(), Box<dyn Error>> {

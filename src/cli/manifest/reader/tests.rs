@@ -71,12 +71,12 @@ fn what_aliases_blow_a_text_up_to_is_bounded() {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for i in 1..12 {
         let before = format!("*a{}", i - 1);
-        text += &format!("a{i}: &a{i} [{}]\n", vec![before; 10].join(", "));
+        writeln!(text, "a{i}: &a{i} [{}]", vec![before; 10].join(", ")).unwrap();
     }
     assert!(faults(&text)[0].3.contains("aliases make more"));
     let mut deep = "a0: &a0 [x]\n".to_owned();
     for i in 1..5_000 {
-        deep += &format!("a{i}: &a{i} [*a{}]\n", i - 1);
+        writeln!(deep, "a{i}: &a{i} [*a{}]", i - 1).unwrap();
     }
     assert!(faults(&deep)[0].3.contains("nested too deep"));
     assert!(faults(&"[".repeat(10_000))[0].3.contains("nested too deep"));
