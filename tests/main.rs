@@ -32,3 +32,4 @@ mod policy;
 mod random;
 mod render;
 mod schema;
+mod trust;

@@ -20,7 +20,7 @@ const QUIET_AT_MOST: Duration = Duration::from_mins(5);
 
 /// How the API server of a credential is reached, without any token.
 pub fn config(credential: &Credential, proxies: &Proxies) -> Result<Config, TrustError> {
-    let unusable = |cause| TrustError::Unusable { server: credential.server.to_string(), cause };
+    let unusable = |cause| TrustError::Unusable { server: credential.address(), cause };
     let mut config = Config::new(credential.server.clone());
     config.default_namespace = credential.namespace();
     config.tls_server_name.clone_from(&credential.tls_server_name);

@@ -103,12 +103,17 @@ impl Credential {
         host_namespace(&self.host.to_string())
     }
 
+    /// The API server, as it is written.
+    pub fn address(&self) -> String {
+        self.server.to_string().trim_end_matches('/').to_owned()
+    }
+
     /// The file's text, token included.
     pub fn to_yaml(&self) -> Result<String, String> {
         let mut file = Map::new();
         let mut put = |field: &str, value: Value| file.insert(field.to_owned(), value);
         put("version", VERSION.into());
-        put("server", self.server.to_string().trim_end_matches('/').into());
+        put("server", self.address().into());
         if let Some(pem) = &self.certificate_authority {
             put("certificateAuthority", pem.as_str().into());
         }
@@ -201,10 +206,10 @@ pub fn certificates(pem: &str) -> Result<Vec<Vec<u8>>, String> {
         .filter(|block| block.tag() == "CERTIFICATE")
         .map(pem::Pem::into_contents)
         .collect();
-    match certificates.is_empty() {
-        true => Err("holds no certificate in PEM".to_owned()),
-        false => Ok(certificates),
+    if certificates.is_empty() {
+        return Err("holds no certificate in PEM".to_owned());
     }
+    Ok(certificates)
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ mod token;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use kube::Client;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
@@ -90,7 +92,7 @@ pub fn connect(credential: &Credential, root: &Path) -> Result<Access, TrustErro
         refresh: client::with_token(config, &refresh_token)?,
         host: host.clone(),
         namespace: credential.namespace(),
-        server: credential.server.to_string(),
+        server: credential.address(),
         present: present.clone(),
         file: token_file(root),
         issuer: issuer(credential),
@@ -98,7 +100,7 @@ pub fn connect(credential: &Credential, root: &Path) -> Result<Access, TrustErro
     };
     let stored = renewer.take_up_stored();
     let task = AbortOnDropHandle::new(tokio::spawn(renewer.run(stored)));
-    let server = credential.server.to_string();
+    let server = credential.address();
     let renewal = Renewal { server, present, state: watched, _task: task };
     Ok(Access { client, host, namespace: credential.namespace(), renewal: Some(renewal) })
 }
@@ -162,7 +164,7 @@ pub fn token_file(root: &Path) -> PathBuf {
 
 /// Tells tokens apart by what they were minted with, so that none is sent to another server.
 fn issuer(credential: &Credential) -> String {
-    let server = credential.server.to_string();
-    let parts = [&server, &credential.namespace(), credential.refresh_token.reveal()].join("\n");
-    Sha256::digest(parts).iter().map(|byte| format!("{byte:02x}")).collect()
+    let (server, namespace) = (credential.address(), credential.namespace());
+    let parts = [&server, &namespace, credential.refresh_token.reveal()].join("\n");
+    STANDARD.encode(Sha256::digest(parts))
 }

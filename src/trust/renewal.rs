@@ -155,8 +155,8 @@ impl Renewer {
 
 /// Three quarters to all of a pause, so that a fleet does not come back in one moment.
 fn spread(pause: Duration) -> Duration {
-    let quarter = u32::try_from(RandomState::new().hash_one(0) % 256).unwrap_or_default();
-    pause - pause / 4 * quarter / 256
+    let share = u32::try_from(RandomState::new().hash_one(0) % 256).unwrap_or_default();
+    pause / 4 * 3 + pause / 4 * share / 256
 }
 
 #[cfg(test)]

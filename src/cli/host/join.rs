@@ -37,7 +37,7 @@ pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let credential = runtime.block_on(join(options))?;
     let mut stderr = io::stderr().lock();
     if is_loopback(&credential.server) {
-        let server = &credential.server;
+        let server = credential.address();
         writeln!(
             stderr,
             "note: {server} leads back to the host itself, unless the API server runs there; else give --server URL"
