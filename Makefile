@@ -52,7 +52,8 @@ need-compiler: debian := cc:gcc /usr/include/stdio.h:libc6-dev \
 need-tools: debian := openssl:openssl curl:curl setpriv:util-linux flock:util-linux \
 	diff:diffutils kill:procps
 need-engine: debian := dockerd:docker.io iptables:iptables ip:iproute2 unshare:util-linux \
-	pgrep:procps /usr/share/doc/busybox-static:busybox-static
+	pgrep:procps /usr/share/doc/busybox-static:busybox-static \
+	docker-registry:docker-registry setpriv:util-linux
 need-go: debian := /etc/ssl/certs/ca-certificates.crt:ca-certificates flock:util-linux
 need-lints: debian := shellcheck:shellcheck
 

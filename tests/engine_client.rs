@@ -18,8 +18,6 @@ use serde_json::json;
 
 use crate::fixture::{self, Scope, engine, eventually};
 
-pub use scripted::Scripted;
-
 const BUSYBOX: &str = "kibotos.test/busybox:1";
 const NONE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
@@ -111,7 +109,7 @@ async fn a_container_goes_from_create_to_remove_and_every_verb_may_be_repeated()
     client.stop(&id, Some(Duration::ZERO)).await.unwrap();
     client.kill(&id, "KILL").await.unwrap();
     let ended = client.inspect(&id).await.unwrap().unwrap();
-    assert_eq!((ended.state.status, ended.state.exit_code), (ContainerStatus::Exited, 137));
+    assert_eq!((&ended.state.status, ended.state.exit_code), (&ContainerStatus::Exited, 137));
     assert!(ended.state.finished().is_some(), "{:?}", ended.state);
 
     let remove = Remove { volumes: true, force: false };
@@ -186,7 +184,7 @@ async fn a_refusal_is_in_the_engines_words() {
     assert_eq!(failed.status(), Some(400), "{failed}");
     assert!(failed.to_string().contains("no-such-program"), "{failed}");
     let seen = client.inspect(&id).await.unwrap().unwrap();
-    assert_eq!((seen.state.status, seen.state.exit_code), (ContainerStatus::Created, 127));
+    assert_eq!((&seen.state.status, seen.state.exit_code), (&ContainerStatus::Created, 127));
     assert!(seen.state.error.contains("no-such-program"), "{:?}", seen.state);
     let unheard = client.kill(&id, "HUP").await.unwrap_err();
     assert!(unheard.is_conflict(), "nothing got the signal: {unheard}");
@@ -229,7 +227,8 @@ async fn limits_and_restart_policy_change_in_place() {
     let limits = client.inspect(&id).await.unwrap().unwrap().host_config;
     assert_eq!((limits.memory, limits.nano_cpus), (64 << 20, 500_000_000));
     assert_eq!((limits.pids_limit, limits.restart_policy), (Some(99), policy));
-    let worse = Update { memory_swap: Some(1 << 20), ..Update::default() };
+    // Below what any engine takes.
+    let worse = Update { memory: Some(1024), ..Update::default() };
     assert!(client.update(&id, &worse).await.unwrap_err().status().is_some());
     assert!(client.update(NONE, &update).await.unwrap_err().is_not_found());
 }

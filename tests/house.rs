@@ -78,6 +78,10 @@ fn imports_run_one_way() {
     none_has("api", &["crate::agent", "crate::controller", "crate::cli", "crate::runtime"]);
     none_has("docker", &["crate::api", "crate::agent", "crate::controller", "crate::cli"]);
     none_has("runtime", &["crate::api", "crate::agent", "crate::controller", "crate::cli"]);
+    none_has(
+        "engine",
+        &["crate::api", "crate::agent", "crate::controller", "crate::cli", "crate::runtime"],
+    );
     none_has("schema", &["crate::agent", "crate::controller", "crate::cli"]);
 }
 

@@ -26,6 +26,7 @@ mod errors_given;
 mod examples;
 mod fixture;
 mod house;
+mod images;
 mod import;
 mod kubectl;
 mod policy;

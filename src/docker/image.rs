@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Empty, Health};
 
@@ -20,6 +21,8 @@ pub struct ImageInspect {
     pub os: String,
     pub size: i64,
     pub config: ImageConfig,
+    /// Only with the containerd store.
+    pub descriptor: Option<Value>,
 }
 
 /// An image's own settings.

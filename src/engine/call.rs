@@ -126,10 +126,38 @@ impl Call {
 }
 
 impl Answer {
+    /// Something that exists. As all members have defaults, any object could be read as one; but
+    /// nonsense must not pass for a thing, nor for there being none.
+    pub fn thing<T: Identified>(&self) -> Result<T, EngineError> {
+        let thing: T = self.read()?;
+        self.check(!thing.id().is_empty())?;
+        Ok(thing)
+    }
+
+    /// The same for a list.
+    pub fn things<T: Identified>(&self) -> Result<Vec<T>, EngineError> {
+        let things: Vec<T> = self.read()?;
+        self.check(things.iter().all(|thing| !thing.id().is_empty()))?;
+        Ok(things)
+    }
+
+    fn check(&self, identified: bool) -> Result<(), EngineError> {
+        if identified {
+            return Ok(());
+        }
+        let cause = "something in it has no id".to_owned();
+        Err(EngineError::Unreadable { call: self.name, cause })
+    }
+
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, EngineError> {
         docker::read(&self.body)
             .map_err(|error| EngineError::Unreadable { call: self.name, cause: error.to_string() })
     }
+}
+
+/// What has an id, or a name in its place.
+pub(super) trait Identified: DeserializeOwned {
+    fn id(&self) -> &str;
 }
 
 /// Turns "there is no such thing" into nothing.
@@ -138,6 +166,26 @@ pub(super) fn found(answer: Result<Answer, EngineError>) -> Result<Option<Answer
         Err(error) if error.is_not_found() => Ok(None),
         answer => answer.map(Some),
     }
+}
+
+macro_rules! identified {
+    ($($type:ty: $id:ident,)+) => {
+        $(impl Identified for $type {
+            fn id(&self) -> &str {
+                &self.$id
+            }
+        })+
+    };
+}
+
+identified! {
+    docker::Inspect: id,
+    docker::ListItem: id,
+    docker::ImageInspect: id,
+    docker::ImageItem: id,
+    docker::Network: id,
+    docker::Volume: name,
+    super::Created: id,
 }
 
 pub(super) fn broken(call: &'static str, Broken { cause, sent }: Broken) -> EngineError {

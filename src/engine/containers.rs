@@ -57,7 +57,7 @@ impl Engine {
     /// All containers that bear all the labels, each `key` or `key=value`, whether they run or not.
     pub async fn list(&self, labels: &[String]) -> Result<Vec<ListItem>, EngineError> {
         let call = Call::get("list containers", "/containers/json").query("all", "1");
-        self.answer(call.labelled(labels)).await?.read()
+        self.answer(call.labelled(labels)).await?.things()
     }
 
     /// The container of exactly this full id or name; none if there is none.
@@ -67,7 +67,7 @@ impl Engine {
         }
         let call = Call::get("inspect container", format!("/containers/{container}/json"));
         let Some(answer) = found(self.answer(call).await)? else { return Ok(None) };
-        let inspect: Inspect = answer.read()?;
+        let inspect: Inspect = answer.thing()?;
         // An engine also takes the beginning of an id, and a name may look like one.
         Ok(Some(inspect).filter(|found| found.id == container || found.name() == container))
     }
@@ -79,7 +79,7 @@ impl Engine {
         if let Some(platform) = create.platform {
             call = call.query("platform", platform);
         }
-        call.body(create.body)?.answer(&self.wire, self.deadlines.create).await?.read()
+        call.body(create.body)?.answer(&self.wire, self.deadlines.create).await?.thing()
     }
 
     /// Starts a container; success also if it runs already.
@@ -192,7 +192,7 @@ impl Engine {
         }
         let call = Call::get("inspect network", format!("/networks/{name}"));
         let Some(answer) = found(self.answer(call).await)? else { return Ok(None) };
-        let network: Network = answer.read()?;
+        let network: Network = answer.thing()?;
         Ok(Some(network).filter(|found| found.name == name || found.id == name))
     }
 

@@ -11,12 +11,12 @@ impl Engine {
     /// The image of a reference or id; none if it is not on the host.
     pub async fn image(&self, reference: &str) -> Result<Option<ImageInspect>, EngineError> {
         let call = Call::get("inspect image", format!("/images/{reference}/json"));
-        found(self.answer(call).await)?.map(|answer| answer.read()).transpose()
+        found(self.answer(call).await)?.map(|answer| answer.thing()).transpose()
     }
 
     /// All images that are not only parts of others.
     pub async fn images(&self) -> Result<Vec<ImageItem>, EngineError> {
-        self.answer(Call::get("list images", "/images/json")).await?.read()
+        self.answer(Call::get("list images", "/images/json")).await?.things()
     }
 
     /// Pulls an image, and gives what the engine says meanwhile. The reference must have a tag or

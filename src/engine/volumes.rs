@@ -12,7 +12,7 @@ impl Engine {
             return Ok(None);
         }
         let call = Call::get("inspect volume", format!("/volumes/{name}"));
-        found(self.answer(call).await)?.map(|answer| answer.read()).transpose()
+        found(self.answer(call).await)?.map(|answer| answer.thing()).transpose()
     }
 
     /// All volumes that bear all the labels, each `key` or `key=value`.
@@ -25,7 +25,7 @@ impl Engine {
     /// Makes a volume; one of the name and driver that exists is given as it is.
     pub async fn create_volume(&self, create: &VolumeCreate) -> Result<Volume, EngineError> {
         let call = Call::post("create volume", "/volumes/create").body(create)?;
-        call.answer(&self.wire, self.deadlines.create).await?.read()
+        call.answer(&self.wire, self.deadlines.create).await?.thing()
     }
 
     /// Removes a volume with its data; success also if it is gone. 409: a container uses it.

@@ -73,7 +73,6 @@ async fn a_hung_engine_ends_every_call_at_its_deadline_and_the_connection_with_i
         engine.events(None).await.err().unwrap(),
     ];
 
-    // Of the ping that connected, and /_ping after it, which has a version in front.
     for error in &errors {
         assert!(matches!(error, EngineError::Deadline { after: SOON, .. }), "{error:?}");
         assert!(error.is_engine_away() && error.is_outcome_unknown());
@@ -173,9 +172,14 @@ async fn an_answer_that_breaks_off_leaves_the_outcome_unknown() {
 
 #[tokio::test]
 async fn an_answer_that_is_nonsense_is_unreadable() {
-    for body in ["", "nonsense", "[", "{\"Id\":1}", "[]", "\u{0}"] {
+    for body in ["", "nonsense", "[", "{\"Id\":1}", "{}", "[]", "\u{0}"] {
         let scripted = Scripted::new(&json("200 OK", body), Then::Close);
         let error = connect(&scripted).await.inspect("a").await.unwrap_err();
+        assert!(matches!(error, EngineError::Unreadable { .. }), "{body}: {error:?}");
+    }
+    for body in ["{}", "[{}]", "[[]]", "nonsense"] {
+        let scripted = Scripted::new(&json("200 OK", body), Then::Close);
+        let error = connect(&scripted).await.list(&[]).await.unwrap_err();
         assert!(matches!(error, EngineError::Unreadable { .. }), "{body}: {error:?}");
     }
     let scripted = Scripted::new("SSH-2.0-OpenSSH_9.2\r\n", Then::Close);

@@ -40,7 +40,7 @@ impl Scripted {
     pub fn with_ping(ping: &str, answer: &str, then: Then) -> Self {
         let directory = TempDir::new().unwrap();
         let listener = UnixListener::bind(directory.path().join("engine.sock")).unwrap();
-        let (seen, closed) = (Arc::default(), Arc::default());
+        let (seen, closed) = (Arc::default(), Arc::<Mutex<usize>>::default());
         let mut serving = JoinSet::new();
         let (heads, ends) = (Arc::clone(&seen), Arc::clone(&closed));
         let (ping, answer) = (ping.to_owned(), answer.to_owned());

@@ -1,25 +1,9 @@
-//! stub
-use crate::agent::fault::Fault;
-use crate::engine::Engine;
-/// s
-#[derive(Clone, Debug)]
-pub struct Puller;
-/// s
-#[derive(Clone, Copy)]
-pub struct Asked<'a> {
-    /// s
-    pub reference: &'a str,
-    /// s
-    pub platform: Option<&'a str>,
-    /// s
-    pub login: Option<&'a [u8]>,
-}
-impl Puller {
-    /// s
-    pub fn new() -> Self { Self }
-    /// s
-    pub async fn pull(&self, _e: &Engine, _a: Asked<'_>, progress: impl Fn(String)) -> Result<String, Fault> {
-        progress(String::new());
-        Err(Fault::new(crate::api::Reason::ImageNotFound, "stub"))
-    }
-}
+//! Images: who may pull what, one pull at a time for each, what went wrong, and what is removed
+//! when the disk fills.
+
+pub mod auth;
+pub mod backoff;
+pub mod collect;
+pub mod fault;
+pub mod progress;
+pub mod pull;
