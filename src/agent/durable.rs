@@ -141,16 +141,6 @@ impl Directory {
         Ok(())
     }
 
-    /// Gives the file at `name` the further name `other`, in place of what bears it.
-    pub fn link(&self, name: &str, other: &str) -> io::Result<()> {
-        self.remove(other)?;
-        step()?;
-        match rustix::fs::linkat(&self.0, name, &self.0, other, AtFlags::empty()) {
-            Err(Errno::NOENT) => Ok(()),
-            other => Ok(other?),
-        }
-    }
-
     /// Moves what is at `name` to a name in another directory of the same file system.
     pub fn move_to(&self, name: &str, other: &Self, to: &str) -> io::Result<()> {
         step()?;
