@@ -56,9 +56,8 @@ pub fn decode<V: DeserializeOwned>(bytes: &[u8]) -> Result<V, Bad> {
     let (line, body) = bytes.split_at(end + 1);
     let line = std::str::from_utf8(line).map_err(|_| Bad::Foreign)?;
     let mut words = line.trim_end_matches('\n').split(' ');
-    let version = match (words.next(), words.next().map(str::parse)) {
-        (Some(MAGIC), Some(Ok(version))) => version,
-        _ => return Err(Bad::Foreign),
+    let (Some(MAGIC), Some(Ok(version))) = (words.next(), words.next().map(str::parse)) else {
+        return Err(Bad::Foreign);
     };
     if version > VERSION {
         return Err(Bad::Newer(version));
