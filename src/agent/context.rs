@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::config::AgentConfig;
-use super::images::Puller;
+use super::images::pull::Pulls;
+use super::memoir::Memoir;
 use super::link::Link;
 use super::metrics::Metrics;
 use super::policy::HostPath;
@@ -15,7 +16,6 @@ use super::registration::Orders;
 use super::root::Root;
 
 /// The host as its agent knows it.
-#[derive(Debug)]
 pub struct Context {
     /// Name of the Host.
     pub host: String,
@@ -34,7 +34,9 @@ pub struct Context {
     /// Who the host is, and what an admin says of it.
     pub standing: watch::Receiver<Standing>,
     /// Brings images.
-    pub puller: Puller,
+    pub pulls: Pulls,
+    /// What outlives the process.
+    pub memoir: Memoir,
     /// What is counted.
     pub metrics: Metrics,
     /// When the agent started: the zero of the monotonic clock.

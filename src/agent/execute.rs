@@ -9,15 +9,16 @@ use super::container::Create;
 use super::context::Context;
 use super::directory::{self, DirectoryError, Place};
 use super::fault::{Fault, of_container};
-use super::images::Asked;
+use super::images::auth::Keyring;
+use super::images::progress::Progress;
+use super::images::pull::Ask;
 use super::intent::{Assignment, forbidden};
 use super::lifecycle::{Hold, Pulled, Step, Wish};
 use super::link::Up;
 use super::mounts;
-use super::observe::canonical;
 use super::policy;
 use super::volumes;
-use crate::api::grammar;
+use crate::api::grammar::{self, ImageReference};
 use crate::api::names::DEFAULT_STOP_GRACE;
 use crate::api::{Reason, WorkspaceRunSpec};
 use crate::docker::RestartPolicy;
@@ -27,7 +28,7 @@ use crate::engine::{self, Engine, EngineError, Remove};
 const BUILT_IN: [&str; 4] = ["bridge", "default", "host", "none"];
 
 /// What a step is done with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Deed<'a> {
     /// The host.
     pub context: &'a Context,
@@ -90,12 +91,37 @@ impl Deed<'_> {
             (Pulled::Prefetch, Some(next)) => (Some(&next.image), self.assignment.prefetch_login()),
             _ => (run.container.image.as_ref(), self.assignment.login()),
         };
-        let Some(image) = image else {
-            return Err(Fault::new(Reason::InvalidSpec, "spec.container.image: is missing").rarely());
+        let image = image.map(|image| image.parse::<ImageReference>());
+        let Some(Ok(image)) = image else {
+            let message = "spec.container.image: must be an image, e.g. nginx:1.29";
+            return Err(Fault::new(Reason::InvalidSpec, message).rarely());
         };
-        let reference = canonical(image);
-        let asked = Asked { reference: &reference, platform: run.container.platform.as_deref(), login };
-        self.context.puller.pull(&self.up.engine, asked, progress).await.map(Some)
+        let logins = match login.map(Keyring::parse) {
+            None => Vec::new(),
+            Some(Ok(keyring)) => keyring.logins(&image),
+            Some(Err(why)) => {
+                let message = format!("spec.imagePullSecrets: {why}");
+                return Err(Fault::new(Reason::Unauthorized, message));
+            }
+        };
+        let reference = image.canonical().into_owned();
+        let platform = run.container.platform.clone().filter(|platform| !platform.is_empty());
+        let mut pull = self.context.pulls.join(&self.up.engine, Ask { image, platform, logins });
+        let pulled = loop {
+            match pull.progress() {
+                Some(far) => progress(told(&reference, far)),
+                None => break pull.ended().await,
+            }
+            pull.changed().await;
+        };
+        let pulled = pulled.map_err(|fault| Fault {
+            least: fault.least_wait,
+            ..Fault::new(fault.reason, fault.message)
+        })?;
+        if pulled.is_new {
+            self.context.memoir.pulled(&reference, &pulled.id);
+        }
+        Ok(Some(pulled.digest.map_or(reference.clone(), |digest| format!("{reference} is {digest}"))))
     }
 
     /// The directory, the config file, the volumes; and that what else a start needs is there.
@@ -258,6 +284,17 @@ impl Deed<'_> {
         .await?
         .map_err(|error| of_directory(&error))
     }
+}
+
+/// How far a pull is, for a person.
+fn told(reference: &str, far: Progress) -> String {
+    const MEGA: u64 = 1_000_000;
+    let Progress { layers, layers_done, current, total } = far;
+    if layers == 0 {
+        return format!("pulling {reference}");
+    }
+    let (current, total) = (current / MEGA, total / MEGA);
+    format!("pulling {reference}: {layers_done} of {layers} layers, {current} of {total} MB")
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {

@@ -8,17 +8,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::checkpoint::{Checkpoint, HostIdentity, Loaded, RunCheckpoint, Sealed};
+use super::images::collect::{Pulled, PulledImage};
 use super::intent::{Assignment, assign};
 use super::lifecycle::Record;
 use super::registration::Orders;
 use super::root::Root;
 use crate::api::WorkspaceRun;
+use crate::api::grammar::ImageReference;
 use crate::api::workspace_run::WorkspaceRunStatus;
 
 /// What is written within so short a time is written once.
@@ -54,6 +57,8 @@ struct State {
     runs: BTreeMap<String, One>,
     identity_dirty: bool,
     runs_dirty: BTreeSet<String>,
+    pulled: Pulled,
+    pulled_dirty: bool,
     taken: bool,
 }
 
@@ -70,7 +75,7 @@ impl Memoir {
     pub fn open(root: &Root, host: &str) -> Result<Self, String> {
         let told = |error: std::io::Error| format!("{}: {error}", root.checkpoint().display());
         let checkpoint = Checkpoint::open(root).map_err(told)?;
-        let loaded: Loaded<Note, serde_json::Value, serde_json::Value> =
+        let loaded: Loaded<Note, serde_json::Value, Pulled> =
             checkpoint.load().map_err(told)?;
         for aside in &loaded.set_aside {
             let (file, why, moved_to) = (&aside.name, &aside.why, &aside.moved_to);
@@ -178,6 +183,40 @@ impl Memoir {
         }))
     }
 
+    /// Notes that the agent itself pulled an image.
+    pub fn pulled(&self, reference: &str, id: &str) {
+        let mut state = self.lock();
+        state.pulled.record(reference, id, Timestamp::now().as_second());
+        state.pulled_dirty = true;
+        self.0.dirty.notify_one();
+    }
+
+    /// The images that the agent itself pulled.
+    pub fn images(&self) -> Pulled {
+        self.lock().pulled.clone()
+    }
+
+    /// All images that runs here refer to.
+    pub fn referred(&self) -> Vec<ImageReference> {
+        let state = self.lock();
+        let images = state.runs.values().flat_map(|one| {
+            let spec = &one.run.spec;
+            let next = spec.prefetch.as_ref().map(|prefetch| &prefetch.image);
+            [spec.container.image.as_ref(), next]
+        });
+        images.flatten().filter_map(|image| image.parse().ok()).collect()
+    }
+
+    /// Forgets images that were removed.
+    pub fn removed(&self, gone: &[PulledImage]) {
+        let mut state = self.lock();
+        for image in gone {
+            state.pulled.forget(image);
+        }
+        state.pulled_dirty = true;
+        self.0.dirty.notify_one();
+    }
+
     /// Whether a Workspace ever had a container here.
     pub fn knows(&self, workspace: &str) -> bool {
         self.lock().identity.containers.contains_key(workspace)
@@ -230,14 +269,15 @@ impl Memoir {
 
     /// Writes what has changed; what cannot be written stays to be written.
     fn save_now(&self) -> bool {
-        let (identity, runs) = {
+        let (identity, runs, pulled) = {
             let mut state = self.lock();
             let identity =
                 std::mem::take(&mut state.identity_dirty).then(|| state.identity.clone());
             let dirty = std::mem::take(&mut state.runs_dirty);
             let runs: Vec<_> =
                 dirty.into_iter().map(|uid| (state.runs.get(&uid).cloned(), uid)).collect();
-            (identity, runs)
+            let pulled = std::mem::take(&mut state.pulled_dirty).then(|| state.pulled.clone());
+            (identity, runs, pulled)
         };
         let mut whole = true;
         if let Some(identity) = identity
@@ -245,6 +285,13 @@ impl Memoir {
         {
             warn!(%error, "the checkpoint cannot be written; it is tried again");
             self.lock().identity_dirty = true;
+            whole = false;
+        }
+        if let Some(pulled) = pulled
+            && let Err(error) = self.0.checkpoint.save_images(&pulled)
+        {
+            warn!(%error, "the list of pulled images cannot be written; it is tried again");
+            self.lock().pulled_dirty = true;
             whole = false;
         }
         for (one, uid) in runs {
@@ -279,7 +326,7 @@ fn needed(run: &WorkspaceRun, secrets: &[Arc<Secret>]) -> Vec<Arc<Secret>> {
 }
 
 impl State {
-    fn of(loaded: Loaded<Note, serde_json::Value, serde_json::Value>, host: &str) -> Self {
+    fn of(loaded: Loaded<Note, serde_json::Value, Pulled>, host: &str) -> Self {
         let fresh = || HostIdentity { name: host.to_owned(), ..HostIdentity::default() };
         let identity = loaded.identity.unwrap_or_else(fresh);
         let orders =
@@ -293,6 +340,8 @@ impl State {
             orders,
             identity_dirty: false,
             runs_dirty: BTreeSet::new(),
+            pulled: loaded.images.unwrap_or_default(),
+            pulled_dirty: false,
             taken: false,
         }
     }

@@ -10,6 +10,7 @@ pub mod disk;
 pub mod durable;
 pub mod execute;
 pub mod fault;
+pub mod housekeeping;
 pub mod images;
 pub mod instance;
 pub mod intent;

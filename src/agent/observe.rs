@@ -20,7 +20,7 @@ use crate::docker::{ImageInspect, Inspect};
 use crate::engine::EngineError;
 
 /// What a look is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Look<'a> {
     /// The host.
     pub context: &'a Context,

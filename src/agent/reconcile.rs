@@ -17,10 +17,11 @@ use super::container::Create;
 use super::context::{Shared, Standing};
 use super::execute::Deed;
 use super::fault::Fault;
+use super::images::backoff::Backoff;
 use super::intent::{Assignment, Premises};
 use super::lifecycle::{self, Case, Hold, Memory, Record, Seen, Step, Wish};
 use super::link::{Link, Up};
-use super::memoir::{Memoir, Note};
+use super::memoir::Note;
 use super::metrics::{StepLabel, StepLabels};
 use super::observe::{Known, Look};
 use super::recall;
@@ -47,8 +48,6 @@ pub struct Task {
     pub words: watch::Sender<Option<Word>>,
     /// Who tells Events.
     pub reporter: Reporter,
-    /// What outlives the process.
-    pub memoir: Memoir,
     /// The end of the process.
     pub stop: CancellationToken,
 }
@@ -63,6 +62,8 @@ struct Run {
     status: WorkspaceRunStatus,
     /// Whether the engine said that the container's name is taken.
     name_taken: bool,
+    /// When a pull that failed is tried again.
+    pulls: Backoff,
     /// The fault that was last told in an Event.
     told: Option<Fault>,
 }
@@ -99,7 +100,7 @@ impl Task {
     fn begin(&self, assignment: Arc<Assignment>) -> Run {
         let object = &assignment.run;
         let uid = object.metadata.uid.as_deref().unwrap_or_default();
-        let kept = self.memoir.recall(uid);
+        let kept = self.context.memoir.recall(uid);
         let status = kept.as_ref().map(|note| note.status.clone());
         let status = status.or_else(|| object.status.clone()).unwrap_or_default();
         let record = kept.map_or_else(|| recall::record(&status), |note| note.record);
@@ -111,6 +112,7 @@ impl Task {
             steps: status.steps.clone(),
             status,
             name_taken: false,
+            pulls: Backoff::default(),
             told: None,
             assignment,
         }
@@ -283,6 +285,9 @@ impl Task {
 
     fn succeeded(&self, run: &mut Run, up: &Up, step: &Step, note: Option<String>) {
         run.memory.did(step, &up.instance);
+        if matches!(step, Step::Pull(_)) {
+            run.pulls.succeeded();
+        }
         run.told = None;
         run.note(step, StepOutcome::Succeeded, note.clone());
         if let Some((reason, what)) = event_of(step) {
@@ -306,7 +311,12 @@ impl Task {
             // Whose it is decides; that is seen at the next look.
             return;
         }
-        run.memory.failed(step, fault.hold, fault.least, self.context.tick());
+        let tick = self.context.tick();
+        let least = match step {
+            Step::Pull(_) => run.pull_again(fault.least, tick),
+            _ => fault.least,
+        };
+        run.memory.failed(step, fault.hold, least, tick);
     }
 
     /// The engine is not there: what it did last is all that is known.
@@ -347,7 +357,7 @@ impl Task {
 
     fn keep(&self, run: &Run) {
         let uid = run.assignment.run.metadata.uid.clone().unwrap_or_default();
-        self.memoir.keep(&uid, Note { record: run.record.clone(), status: run.status.clone() });
+        self.context.memoir.keep(&uid, Note { record: run.record.clone(), status: run.status.clone() });
     }
 }
 
@@ -411,6 +421,14 @@ impl Run {
         self.told = None;
         self.assignment = assignment;
         self
+    }
+
+    /// How long until a pull that failed is tried again.
+    fn pull_again(&mut self, least: Duration, tick: Duration) -> Duration {
+        let image = self.assignment.run.spec.container.image.clone().unwrap_or_default();
+        // Any number that differs from run to run spreads the tries.
+        let jitter = f64::from(Timestamp::now().subsec_nanosecond().unsigned_abs()) / 1e9;
+        self.pulls.failed(&image, tick, least, jitter).saturating_sub(tick)
     }
 
     /// Writes down a step; one that goes on or fails again the same way stands there once.

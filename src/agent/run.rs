@@ -16,7 +16,8 @@ use super::context::{Context, Shared, Standing};
 use super::desk::{Desk, HEAD_START};
 use super::disk::DiskUse;
 use super::execute::LAST_CALL;
-use super::images::Puller;
+use super::housekeeping::Housekeeper;
+use super::images::pull::Pulls;
 use super::instance::since_boot;
 use super::intent::assign;
 use super::link::{Link, Linker};
@@ -68,7 +69,8 @@ pub async fn run(
         config: options.config,
         host: options.host,
         namespace: options.namespace,
-        puller: Puller::new(),
+        pulls: Pulls::default(),
+        memoir: memoir.clone(),
         socket: options.socket,
         metrics: metrics.clone(),
         started: Instant::now(),
@@ -99,9 +101,9 @@ pub async fn run(
     parts.spawn(memoir.clone().write(stop.clone()));
     let reporter = Reporter::new(client, &context.namespace, &context.host);
     let supervisor =
-        Supervisor::new(context.clone(), reporter, memoir.clone(), bells, stop.clone());
+        Supervisor::new(context.clone(), reporter, bells, stop.clone());
     let agent =
-        Agent { context, memoir: memoir.clone(), desk, standing, facts, renewed: renewed_seen, pulse, supervisor };
+        Agent { context, memoir: memoir.clone(), desk, standing, facts, renewed: renewed_seen, pulse, supervisor, housekeeper: Housekeeper::default() };
     agent.turn(&stop).await;
     memoir.save().await;
     parts.abort_all();
@@ -134,6 +136,7 @@ struct Agent {
     renewed: watch::Receiver<Option<Duration>>,
     pulse: Pulse,
     supervisor: Supervisor,
+    housekeeper: Housekeeper,
 }
 
 impl Agent {
@@ -242,6 +245,10 @@ impl Agent {
             (Err(why), Link::Up(_)) => facts.away = Some(why),
         }
         facts.disk = self.disk(facts.engine.as_ref());
+        if let (Link::Up(up), Some(engine)) = (&*self.context.link.borrow(), &facts.engine) {
+            let directory = PathBuf::from(&engine.info.docker_root_dir);
+            self.housekeeper.sweep(&self.context, up, directory);
+        }
         self.facts.send_if_modified(|before| {
             let other = *before != facts;
             if other {

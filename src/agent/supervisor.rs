@@ -19,7 +19,6 @@ use tracing::{info, warn};
 use super::context::{Shared, Standing};
 use super::intent::Assignment;
 use super::link::{Link, Up};
-use super::memoir::Memoir;
 use super::orphans;
 use super::reconcile::Task;
 use super::report::{Reporter, Word};
@@ -60,8 +59,6 @@ pub struct Supervisor {
     pub context: Shared,
     /// Who tells the API.
     pub reporter: Reporter,
-    /// What outlives the process.
-    pub memoir: Memoir,
     /// The bells.
     pub bells: Bells,
     /// The end of the process.
@@ -86,12 +83,11 @@ impl Supervisor {
     pub fn new(
         context: Shared,
         reporter: Reporter,
-        memoir: Memoir,
         bells: Bells,
         stop: CancellationToken,
     ) -> Self {
         let (tasks, running, seen) = (BTreeMap::new(), JoinSet::new(), BTreeMap::new());
-        Self { context, reporter, memoir, bells, stop, tasks, running, seen }
+        Self { context, reporter, bells, stop, tasks, running, seen }
     }
 
     /// Hands out what is assigned: new tasks begin, changed ones are told, others end.
@@ -137,7 +133,6 @@ impl Supervisor {
             wake: self.bells.hang(uid),
             words,
             reporter: self.reporter.clone(),
-            memoir: self.memoir.clone(),
             stop: self.stop.clone(),
         };
         self.running.spawn(task.run());
@@ -218,7 +213,7 @@ impl Supervisor {
             let of = item.labels.get(label::WORKSPACE_UID).filter(|_| is_of_host(item, standing));
             match of {
                 Some(uid) if self.tasks.contains_key(uid) => counts.managed += 1,
-                Some(uid) if self.memoir.knows(uid) => counts.released += 1,
+                Some(uid) if self.context.memoir.knows(uid) => counts.released += 1,
                 _ => counts.foreign += 1,
             }
         }
@@ -237,7 +232,7 @@ impl Supervisor {
         }
         for item in listed.iter().filter(|item| is_of_host(item, standing)) {
             let Some(uid) = item.labels.get(label::WORKSPACE_UID) else { continue };
-            if self.tasks.contains_key(uid) || !self.memoir.is_ours(uid, &item.id) {
+            if self.tasks.contains_key(uid) || !self.context.memoir.is_ours(uid, &item.id) {
                 continue;
             }
             orphans::see_to(&up.engine, item, standing).await?;

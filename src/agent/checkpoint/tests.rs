@@ -64,10 +64,7 @@ fn run(uid: &str, record: &str) -> RunCheckpoint<Value> {
         run: serde_json::from_value(run).unwrap(),
         secret: sealed("TOKEN", b"s3cret\x00\xff"),
         config: sealed("content", b"c0nfig"),
-        written: None,
-        pending: Some(
-            serde_json::from_value(json!({ "phase": "Running", "exitCode": 3 })).unwrap(),
-        ),
+        has_secret: true,
         record: json!({ "step": record }),
     }
 }

@@ -1,6 +1,6 @@
 //! What the checkpoint holds of a host and of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use k8s_openapi::ByteString;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
 use crate::api::host::HostMode;
-use crate::api::{WorkspaceRun, WorkspaceRunStatus};
+use crate::api::WorkspaceRun;
 
 /// Which Host this agent is of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HostIdentity {
     /// The Host's name.
@@ -24,16 +24,28 @@ pub struct HostIdentity {
     /// The Host's mode, as it was last read.
     #[serde(default)]
     pub mode: HostMode,
+    /// Full ids of the containers that were seen, by the Workspace's uid: with the labels they tell
+    /// which are the agent's.
+    #[serde(default)]
+    pub containers: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl HostIdentity {
+    /// All uids of this agent's Host, the present one last.
+    pub fn uids(&self) -> Vec<String> {
+        let present = Some(self.uid.clone()).filter(|uid| !uid.is_empty());
+        self.earlier_uids.iter().cloned().chain(present).collect()
+    }
+
     /// The same agent with another Host, whose uid so far is kept.
     #[must_use]
     pub fn with_uid(mut self, uid: &str) -> Self {
         if self.uid != uid {
             let before = std::mem::replace(&mut self.uid, uid.to_owned());
             self.earlier_uids.retain(|earlier| *earlier != before && earlier != uid);
-            self.earlier_uids.push(before);
+            if !before.is_empty() {
+                self.earlier_uids.push(before);
+            }
         }
         self
     }
@@ -46,16 +58,15 @@ impl HostIdentity {
 pub struct RunCheckpoint<R> {
     /// The run.
     pub run: WorkspaceRun,
+    /// Whether its Secret was there.
+    #[serde(default)]
+    pub has_secret: bool,
     /// Its Secret's data.
     #[serde(default)]
     pub secret: Sealed,
     /// Its config file's content, by the name `content`; it may come from a Secret.
     #[serde(default)]
     pub config: Sealed,
-    /// The status as the API last took it.
-    pub written: Option<WorkspaceRunStatus>,
-    /// The status that the API has yet to be told.
-    pub pending: Option<WorkspaceRunStatus>,
     /// What drives the run keeps here what it needs.
     pub record: R,
 }

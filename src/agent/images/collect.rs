@@ -63,7 +63,8 @@ impl Pulled {
         &self.images
     }
 
-    fn forget(&mut self, gone: &PulledImage) {
+    /// Forgets one.
+    pub fn forget(&mut self, gone: &PulledImage) {
         self.images.retain(|image| image.reference != gone.reference || image.id != gone.id);
     }
 }
