@@ -110,6 +110,10 @@ async fn serve(mut stream: TcpStream, reply: &(impl Fn(&str) -> Reply + Sync), o
             Ok(count @ 1..) => head.extend_from_slice(&bytes[..count]),
             _ => return,
         }
+        // An engine tries TLS first, and waits long for an answer to that.
+        if head[0] == 0x16 {
+            return;
+        }
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let (method, rest) = head.split_once(' ').unwrap_or_default();

@@ -145,7 +145,7 @@ fn reason(status: u16, words: &str) -> Reason {
         Reason::PlatformMismatch
     } else if has(NETWORK) {
         Reason::RegistryUnreachable
-    } else if has(DENIED) || matches!(status, 401 | 403) {
+    } else if has(DENIED) || words.trim() == "denied" || matches!(status, 401 | 403) {
         Reason::Unauthorized
     } else if has(ABSENT) {
         Reason::ImageNotFound

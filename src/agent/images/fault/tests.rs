@@ -68,6 +68,8 @@ const SAID: &[(Reason, u16, &str)] = &[
          https://ghcr.io/token?scope=x: 403 Forbidden",
     ),
     (Reason::ImageNotFound, 404, "manifest unknown"),
+    (Reason::Unauthorized, 500, "denied"),
+    (Reason::ImagePullBackOff, 500, "mkdir /var/lib/docker/tmp: permission denied"),
     // Harbor
     (
         Reason::Unauthorized,
