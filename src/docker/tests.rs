@@ -121,6 +121,6 @@ fn lines_are_whole_however_the_bytes_come() {
         assert_eq!(lines.rest(), None);
     }
     let mut endless = Lines::default();
-    let most = (0..100).find(|_| endless.push(&[b'x'; 1 << 16]).is_err());
+    let most = (0..100).find(|_| endless.push("x".repeat(1 << 16).as_bytes()).is_err());
     assert!(most.is_some_and(|pushed| pushed >= 64), "at least 4 MiB are taken: {most:?}");
 }

@@ -109,7 +109,9 @@ impl Call {
         let mut target = utf8_percent_encode(&self.path, PATH).to_string();
         for (at, (key, value)) in self.query.iter().enumerate() {
             target.push(if at == 0 { '?' } else { '&' });
-            target += &format!("{key}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
+            target += key;
+            target.push('=');
+            target.extend(utf8_percent_encode(value, NON_ALPHANUMERIC));
         }
         let mut request = Request::builder()
             .method(&self.method)

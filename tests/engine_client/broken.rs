@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use futures::StreamExt;
 use kibotos::{
-    docker::{ApiVersion, CreateBody},
+    docker::{ApiVersion, CreateBody, EndpointSettings},
     engine::{Create, Deadlines, Engine, EngineError},
 };
 
@@ -23,11 +23,9 @@ fn json(status: &str, body: &str) -> String {
 
 /// The head of a stream and its first messages, as chunks.
 fn stream(messages: &[&str]) -> String {
-    let mut text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
-    for message in messages {
-        text += &format!("{:x}\r\n{message}\r\n", message.len());
-    }
-    text
+    let chunks: Vec<_> =
+        messages.iter().map(|message| format!("{:x}\r\n{message}\r\n", message.len())).collect();
+    format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}", chunks.concat())
 }
 
 #[tokio::test]
@@ -123,7 +121,7 @@ async fn every_call_has_its_own_connection_and_the_version_in_front() {
 
     engine.list(&["a=b c".to_owned()]).await.unwrap();
     engine.start("x").await.unwrap();
-    engine.connect_network("net", "x", &Default::default()).await.unwrap();
+    engine.connect_network("net", "x", &EndpointSettings::default()).await.unwrap();
 
     let seen = scripted.seen();
     let firsts: Vec<_> = seen.iter().map(|head| head.lines().next().unwrap()).collect();

@@ -98,7 +98,11 @@ fn whole(kind: &'static str, body: &str) -> Reply {
 }
 
 fn digest(text: &str) -> String {
-    let hex: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = Sha256::digest(text)
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect();
     format!("sha256:{hex}")
 }
 

@@ -148,7 +148,12 @@ pub fn fingerprint(logins: &[Login]) -> String {
             hash.update(part.as_bytes());
         }
     }
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .take(16)
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 fn login(entry: Entry) -> Result<Option<Login>, &'static str> {
@@ -162,8 +167,8 @@ fn login(entry: Entry) -> Result<Option<Login>, &'static str> {
         let decoded = BASE64.decode(auth.trim()).map_err(|_| wrong)?;
         let decoded = String::from_utf8(decoded).map_err(|_| wrong)?;
         let (username, password) = decoded.split_once(':').ok_or(wrong)?;
-        login.username = username.to_owned();
-        login.password = password.trim_end_matches('\0').to_owned();
+        username.clone_into(&mut login.username);
+        password.trim_end_matches('\0').clone_into(&mut login.password);
     }
     let empty = login.identity_token.is_empty() && login.username.is_empty();
     Ok((!empty).then_some(login))
@@ -368,7 +373,7 @@ mod tests {
             r#"{"auths":{"r.io":"hidden"}}"#,
             r#"{"auths":{"https://hidden@r.io":{"auth":"!"}}}"#,
             r#"{"auths":"hidden"}"#,
-            r#"hidden"#,
+            "hidden",
             "",
         ] {
             let error = Keyring::parse(bad.as_bytes()).unwrap_err();

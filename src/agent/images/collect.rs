@@ -291,10 +291,7 @@ mod tests {
         assert_eq!(all(on_host(1, &["<none>:<none>"], &["<none>@<none>"])), [id(1)]);
         let digest = format!("a@{}", id(9));
         pulled.record(&digest, &id(3), 0);
-        assert_eq!(
-            targets(&pulled, &[on_host(3, &[], &[&digest])], &InUse::default()),
-            [digest.clone()]
-        );
+        assert_eq!(targets(&pulled, &[on_host(3, &[], &[&digest])], &InUse::default()), [&*digest]);
     }
 
     #[test]
