@@ -24,6 +24,8 @@ mod engine_create;
 mod engine_fixture;
 mod errors_given;
 mod examples;
+mod fake;
+mod fake_fidelity;
 mod fixture;
 mod house;
 mod images;
