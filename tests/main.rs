@@ -25,6 +25,7 @@ mod engine_fixture;
 mod errors_given;
 mod examples;
 mod fake;
+mod fake_engine;
 mod fake_fidelity;
 mod fixture;
 mod house;

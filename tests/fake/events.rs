@@ -98,7 +98,7 @@ impl Event {
         let named = |kind: &str| {
             let name = self.attributes.get("name").and_then(Value::as_str).unwrap_or_default();
             filters.any(kind, |wanted| {
-                self.kind == kind && (self.id.starts_with(wanted) || name == wanted)
+                self.kind == kind && (self.id.starts_with(wanted) || name.starts_with(wanted))
             })
         };
         // `exec_create: true` is an exec_create, and is found by its whole text too.

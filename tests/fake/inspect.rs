@@ -35,7 +35,7 @@ impl State {
         let (path, arguments) = command.split_first().map_or(("", &[][..]), |(p, a)| (p, a));
         let mut config = container.config.clone();
         if api < (1, 44)
-            && let Some(health) = config["Healthcheck"].as_object_mut()
+            && let Some(health) = config.get_mut("Healthcheck").and_then(Value::as_object_mut)
         {
             health.remove("StartInterval");
         }
@@ -152,7 +152,7 @@ impl State {
             "Names": [format!("/{}", container.name)],
             "Image": image,
             "ImageID": container.image_id,
-            "Command": container.command().join(" "),
+            "Command": shown_command(container),
             "Created": container.created.as_second(),
             "Ports": listed_ports(container),
             "Labels": container.config["Labels"],
@@ -160,7 +160,7 @@ impl State {
             "Status": status_text(container),
             "HostConfig": { "NetworkMode": container.network_mode() },
             "NetworkSettings": { "Networks": networks },
-            "Mounts": container.mounts.iter().map(mount).collect::<Vec<_>>(),
+            "Mounts": container.mounts.iter().map(listed_mount).collect::<Vec<_>>(),
         });
         if api >= (1, 52) {
             item["Health"] = json!({ "Status": container.health.as_deref().unwrap_or("none"), "FailingStreak": 0 });
@@ -183,6 +183,24 @@ impl State {
     pub fn forget_lists(&mut self) {
         self.containers.values_mut().for_each(|container| container.listed = None);
     }
+}
+
+/// Only arguments that have spaces are quoted.
+fn shown_command(container: &Container) -> String {
+    let quoted = |(at, word): (usize, &String)| match word.contains(' ') {
+        true if at > 0 => format!("'{word}'"),
+        _ => word.clone(),
+    };
+    container.command().iter().enumerate().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A list does not say where the data of a nameless volume are.
+fn listed_mount(mounted: &Mounted) -> Value {
+    let mut json = mount(mounted);
+    if mounted.anonymous {
+        json["Source"] = "".into();
+    }
+    json
 }
 
 fn status_text(container: &Container) -> String {

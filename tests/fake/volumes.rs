@@ -112,7 +112,7 @@ impl State {
             .values()
             .filter(|v| filters.labels(&v.labels))
             .filter(|v| filters.any("name", |name| v.name.contains(name)))
-            .filter(|v| filters.any("driver", |driver| driver == "local"))
+            .filter(|_| filters.any("driver", |driver| driver == "local"))
             .filter(|v| {
                 filters.any("dangling", |wanted| dangling(v) == ["true", "1"].contains(&wanted))
             })
