@@ -160,11 +160,11 @@ impl State {
         let reference = familiar(word);
         let by_reference = image.has(&reference);
         let uses = |c: &&Container| c.image_id == image.id;
-        let user = self.containers.values().filter(uses).max_by_key(|c| c.is_running());
+        let holding = self.containers.values().filter(uses).max_by_key(|c| c.is_running());
         let last = image.tags.len() <= 1;
-        let running = user.is_some_and(Container::is_running);
-        let (id, holder) = (short(&image.id), user.map_or("", |user| short(&user.id)));
-        if by_reference && last && user.is_some() && !force {
+        let running = holding.is_some_and(Container::is_running);
+        let (id, holder) = (short(&image.id), holding.map_or("", |container| short(&container.id)));
+        if by_reference && last && holding.is_some() && !force {
             let message = format!(
                 "conflict: unable to remove repository reference \"{word}\" (must force) - \
                  container {holder} is using its referenced image {id}"
@@ -172,7 +172,7 @@ impl State {
             return Err(refusal(409, message));
         }
         if !by_reference {
-            let why = match user {
+            let why = match holding {
                 Some(_) if running => Some((
                     "cannot be forced",
                     format!("image is being used by running container {holder}"),
@@ -204,7 +204,7 @@ impl State {
         for name in gone {
             self.tell_of("image", "untag", &image.id, &[("name", name)]);
         }
-        if whole || image.tags.iter().all(|tag| gone.contains(tag)) && whole {
+        if whole {
             said.push(json!({ "Deleted": image.id }));
             self.images.retain(|stored| stored.id != image.id);
             self.tell_of("image", "delete", &image.id, &[("name", &image.id)]);

@@ -6,6 +6,7 @@ use super::{
     answer::{Answer, Body, Reply, json_of, refusal},
     call::Call,
     container::{Container, Endpoint, Mounted, Status},
+    networks::is_bridged,
     state::{State, short},
 };
 
@@ -60,16 +61,16 @@ impl State {
                 "GraphDriver": { "Name": "overlay2", "Data": {} },
                 "Mounts": mounts,
                 "Config": config,
-                "NetworkSettings": self.network_settings(container, api),
+                "NetworkSettings": Self::network_settings(container, api),
             }),
         ))
     }
 
-    fn network_settings(&self, container: &Container, api: (u16, u16)) -> Value {
+    fn network_settings(container: &Container, api: (u16, u16)) -> Value {
         let mut settings = json!({
             "SandboxID": if container.started.is_some() { &container.id } else { "" },
             "SandboxKey": "",
-            "Ports": self.ports(container),
+            "Ports": Self::ports(container),
             "Networks": networks(container, api),
         });
         if api < (1, 52) {
@@ -89,9 +90,9 @@ impl State {
     }
 
     /// What is exposed while it runs on a bridge: bound, or null.
-    fn ports(&self, container: &Container) -> Value {
+    fn ports(container: &Container) -> Value {
         let mut ports = Map::new();
-        if container.is_alive() && self.is_bridged(container) {
+        if container.is_alive() && is_bridged(container) {
             for port in container.config["ExposedPorts"].as_object().into_iter().flat_map(Map::keys)
             {
                 ports.insert(port.clone(), Value::Null);
@@ -187,9 +188,8 @@ impl State {
 
 /// Only arguments that have spaces are quoted.
 fn shown_command(container: &Container) -> String {
-    let quoted = |(at, word): (usize, &String)| match word.contains(' ') {
-        true if at > 0 => format!("'{word}'"),
-        _ => word.clone(),
+    let quoted = |(at, word): (usize, &String)| {
+        if at > 0 && word.contains(' ') { format!("'{word}'") } else { word.clone() }
     };
     container.command().iter().enumerate().map(quoted).collect::<Vec<_>>().join(" ")
 }
@@ -222,13 +222,13 @@ fn status_text(container: &Container) -> String {
 }
 
 fn listed_ports(container: &Container) -> Value {
-    let parts = |port: &str| {
+    let split = |port: &str| {
         let (number, protocol) = port.split_once('/').unwrap_or((port, "tcp"));
         (number.parse::<u16>().unwrap_or(0), protocol.to_owned())
     };
     let mut ports = Vec::new();
     for (port, bound) in &container.ports {
-        let (private, protocol) = parts(port);
+        let (private, protocol) = split(port);
         ports.extend(bound.iter().map(|(ip, public)| {
             json!({ "IP": ip, "PrivatePort": private, "PublicPort": public, "Type": protocol })
         }));
@@ -237,7 +237,7 @@ fn listed_ports(container: &Container) -> Value {
         let exposed = container.config["ExposedPorts"].as_object();
         for port in exposed.into_iter().flat_map(Map::keys) {
             if !container.ports.contains_key(port) {
-                let (private, protocol) = parts(port);
+                let (private, protocol) = split(port);
                 ports.push(json!({ "PrivatePort": private, "Type": protocol }));
             }
         }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::{
     answer::{Answer, refusal},
     container::{Container, Status},
@@ -119,7 +117,8 @@ impl State {
             return;
         };
         if !container.policy_off && container.wants_restart() {
-            let ran = now().as_second() - container.started.map_or(0, |at| at.as_second());
+            let ran = now().as_second()
+                - container.started.map_or(0, k8s_openapi::jiff::Timestamp::as_second);
             container.in_a_row = if ran >= LONG_RUN_SECONDS { 0 } else { container.in_a_row };
             let after = FIRST_BACKOFF * 2_u32.saturating_pow(container.in_a_row.min(16));
             container.in_a_row += 1;
@@ -157,7 +156,7 @@ impl State {
     /// The pause before a policy's restart is over.
     pub fn restart_is_due(&mut self, due: &Due) {
         let waits = |c: &&mut Container| c.run == due.run && c.status == Status::Restarting;
-        if self.get_mut(&due.id).ok().as_mut().is_some_and(|container| waits(&container)) {
+        if self.get_mut(&due.id).ok().as_mut().is_some_and(|container| waits(container)) {
             // Why it could not start stands in its state.
             let _ = self.launch(&due.id);
         }
@@ -233,7 +232,7 @@ fn process_can_begin(container: &Container) -> Result<(), (Option<i64>, Answer)>
     }
     match &container.process.fails {
         Some((code, message)) => Err((Some(*code), refusal(400, message))),
-        None if container.config["Image"] == Value::from("") => {
+        None if container.config["Image"] == "" => {
             Err((Some(127), refusal(400, "exec: \"\": executable file not found in $PATH")))
         }
         None => Ok(()),

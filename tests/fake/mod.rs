@@ -180,10 +180,10 @@ impl FakeEngine {
         });
     }
 
-    fn alive(&self, word: &str, work: impl FnOnce(&mut State, &str)) {
+    fn alive(&self, name: &str, work: impl FnOnce(&mut State, &str)) {
         self.shared.with(|state| {
-            let id = state.resolve(word).ok().expect("there is such a container");
-            assert!(state.containers[&id].is_alive(), "{word} does not run");
+            let id = state.resolve(name).ok().expect("there is such a container");
+            assert!(state.containers[&id].is_alive(), "{name} does not run");
             work(state, &id);
         });
     }

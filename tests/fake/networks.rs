@@ -273,17 +273,13 @@ impl State {
         self.tell_of("network", action, &network.id, &more);
     }
 
-    pub fn is_bridged(&self, container: &Container) -> bool {
-        container.endpoints.iter().any(|e| e.network != "host" && e.network != "none")
-    }
-
     /// The ports of the host that a starting container gets.
     pub fn publish(
         &mut self,
         container: &Container,
     ) -> Result<BTreeMap<String, Vec<(String, u16)>>, Answer> {
         let mut bound = BTreeMap::new();
-        if !self.is_bridged(container) {
+        if !is_bridged(container) {
             return Ok(bound);
         }
         for port in container.config["ExposedPorts"].as_object().into_iter().flat_map(Map::keys) {
@@ -337,4 +333,9 @@ impl State {
         );
         Err(refusal(500, message))
     }
+}
+
+/// Whether it has a network of its own, in which ports are published.
+pub fn is_bridged(container: &Container) -> bool {
+    container.endpoints.iter().any(|e| e.network != "host" && e.network != "none")
 }

@@ -65,7 +65,9 @@ impl Shared {
             let result = work(&mut state);
             (result, std::mem::take(&mut state.due))
         };
-        due.into_iter().for_each(|due| self.later(due));
+        for due in due {
+            self.later(due);
+        }
         result
     }
 

@@ -111,10 +111,10 @@ impl Both {
         self.steps += 1;
         let (real, fake) = ((real.0, plain(real.1)), (fake.0, plain(fake.1)));
         let mut found = Vec::new();
-        if real.0 != fake.0 {
-            found.push(format!("  status: real {} {}, fake {} {}", real.0, real.1, fake.0, fake.1));
-        } else {
+        if real.0 == fake.0 {
             difference("", &real.1, &fake.1, &mut found);
+        } else {
+            found.push(format!("  status: real {} {}, fake {} {}", real.0, real.1, fake.0, fake.1));
         }
         if !found.is_empty() {
             self.different.push(format!("{request}\n{}", found.join("\n")));
