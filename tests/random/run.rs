@@ -9,7 +9,7 @@ use kibotos::api::{WorkspaceRunSpec, WorkspaceSpec};
 use kibotos::controller::workspace::check;
 use kibotos::controller::workspace::resolve::{Input, Sources, resolve};
 use kibotos::docker::ApiVersion;
-use kibotos::schema;
+use kibotos::schema::{self, Schema};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -14,7 +14,7 @@ use kibotos::api::{TemplateRevision, WorkspaceSpec};
 use kibotos::controller::workspace::check;
 use kibotos::controller::workspace::resolve::{Input, Sources, resolve};
 use kibotos::docker::ApiVersion;
-use kibotos::schema;
+use kibotos::schema::{self, Schema};
 use serde_json::{Value, json};
 
 use super::kind::Kind;
