@@ -48,6 +48,7 @@ const KNOWN: &[(&[&str], Reason)] = &[
     (&["cannot assign requested address"], Reason::PortConflict),
     (&["bind source path does not exist"], Reason::BindSourceMissing),
     (&["error gathering device information"], Reason::DeviceMissing),
+    (&["executable file not found"], Reason::InvalidSpec),
     (&["network", "not found"], Reason::NetworkNotFound),
     (&["could not find", "network"], Reason::NetworkNotFound),
     (&["no space left on device"], Reason::NoSpace),
@@ -55,7 +56,6 @@ const KNOWN: &[(&[&str], Reason)] = &[
     (&["no such image"], Reason::ImageNotFound),
     (&["does not match the specified platform"], Reason::PlatformMismatch),
     (&["platform", "does not match"], Reason::PlatformMismatch),
-    (&["executable file not found"], Reason::InvalidSpec),
     (&["permission denied"], Reason::InvalidSpec),
     (&["no such file or directory"], Reason::InvalidSpec),
     (&["unable to find user"], Reason::InvalidSpec),
@@ -66,9 +66,13 @@ const KNOWN: &[(&[&str], Reason)] = &[
 
 /// What an engine's refusal to make, start or change a container means.
 pub fn of_container(error: &EngineError) -> Fault {
-    let EngineError::Refused { status, message, .. } = error else {
+    let EngineError::Refused { status, message, call } = error else {
         return Fault { unknown: true, ..Fault::new(Reason::EngineUnreachable, error.to_string()) };
     };
+    // A create or a rename meets no other conflict.
+    if *status == 409 && matches!(*call, "create container" | "rename container") {
+        return Fault { name_taken: true, ..Fault::new(Reason::NameConflict, message.trim()) };
+    }
     let text = message.to_lowercase();
     let known = KNOWN.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
     let reason = known.map_or_else(
@@ -134,6 +138,11 @@ mod tests {
                 "failed to create shim: OCI runtime create failed: exec: \"nope\": executable file not found in $PATH: unknown",
                 Reason::InvalidSpec,
             ),
+            (
+                400,
+                "failed to create task: exec: \"networkctl\": executable file not found in $PATH",
+                Reason::InvalidSpec,
+            ),
             (404, "No such image: app:latest", Reason::ImageNotFound),
             (500, "write /var/lib/docker/tmp: no space left on device", Reason::NoSpace),
             (400, "Unknown runtime specified nope", Reason::InvalidSpec),
@@ -144,8 +153,28 @@ mod tests {
     }
 
     #[test]
+    fn a_conflict_at_create_or_rename_is_a_taken_name_and_no_other_conflict_is() {
+        let message =
+            "Conflict. The container name \"/web\" is already in use by container \"f00\"";
+        for (call, taken) in
+            [("create container", true), ("rename container", true), ("start container", false)]
+        {
+            let fault = of_container(&EngineError::Refused {
+                call,
+                status: 409,
+                message: message.to_owned(),
+            });
+            assert_eq!(
+                (fault.name_taken, fault.hold.reason == Reason::NameConflict),
+                (taken, taken),
+                "{call}"
+            );
+        }
+    }
+
+    #[test]
     fn a_lost_answer_says_nothing_about_what_was_done() {
-        let lost = EngineError::Deadline { call: "start", after: Duration::from_secs(120) };
+        let lost = EngineError::Deadline { call: "start", after: Duration::from_mins(2) };
         let fault = of_container(&lost);
         assert!(fault.unknown);
         assert_eq!(fault.hold.reason, Reason::EngineUnreachable);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Secret;
 
-use super::container::{Create, Intent, create_body};
+use super::container::{Create, Intent, create_body, engine_policy};
 use super::lifecycle::{Hold, Pull, Restart, Wish};
 use super::policy::{Context, Governing, HostPath, check};
 use crate::api::container::{ImagePullPolicy, RestartPolicyName};
@@ -169,7 +169,12 @@ fn contents(secret: &Secret) -> BTreeMap<String, Vec<u8>> {
 /// SHA-256 in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // A String takes whatever is written to it.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 impl Assignment {
@@ -264,7 +269,7 @@ impl Assignment {
                 Some(RestartPolicyName::OnFailure) => Restart::OnFailure(most),
                 Some(RestartPolicyName::No) => Restart::No,
             },
-            policy: host.and_then(|host| host.restart_policy.clone()).unwrap_or_else(off),
+            policy: engine_policy(run).unwrap_or_else(off),
             previous: run.previous.clone(),
             fresh_layer: run.writable_layer.retention == Retention::Discard,
             force: run.deletion.as_ref().and_then(|d| d.force).unwrap_or_default()
@@ -312,3 +317,6 @@ fn listed(faults: &[FieldError]) -> String {
     let all: Vec<_> = faults.iter().map(ToString::to_string).collect();
     all.join("; ")
 }
+
+#[cfg(test)]
+mod tests;

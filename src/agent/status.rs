@@ -69,7 +69,7 @@ pub fn status(view: &View<'_>) -> WorkspaceRunStatus {
     let before = view.before;
     let told = |new: Option<String>, old: &Option<String>| new.or_else(|| old.clone());
     let phase = phase(view, container);
-    let ended = container.filter(|_| record.started.is_some()).filter(|c| !c.is_alive());
+    let ended = container.filter(|c| record.counts(view.wish, c)).filter(|c| !c.is_alive());
     let alive = container.is_some_and(SeenContainer::is_alive);
     let exit = record.ended.as_ref().and_then(|ended| ended.exit_code);
     let finished = record.ended.as_ref().and_then(|ended| ended.finished_at.clone());
@@ -85,11 +85,11 @@ pub fn status(view: &View<'_>) -> WorkspaceRunStatus {
             None => ended.map(|c| c.oom_killed && c.exit_code == 137).filter(|oom| *oom),
         },
         restarts: Some(record.restarts()),
-        started_at: record.started.map(Time),
+        started_at: record.started.map(told_at),
         finished_at: finished
             .or_else(|| ended.and_then(|c| c.finished_at.clone()))
             .and_then(|at| at.parse().ok())
-            .map(Time),
+            .map(told_at),
         next_retry_at: next_retry(view),
         guest: Some(details.filter(|_| alive).map_or(Guest::Unknown, |d| d.guest)),
         addresses: details.map(|d| d.addresses.clone()).unwrap_or_default(),
@@ -100,17 +100,24 @@ pub fn status(view: &View<'_>) -> WorkspaceRunStatus {
     }
 }
 
+/// The API keeps times by the second: one that is told with more is another at each look.
+fn told_at(at: Timestamp) -> Time {
+    Time(Timestamp::from_second(at.as_second()).unwrap_or(at))
+}
+
 fn next_retry(view: &View<'_>) -> Option<Time> {
     let Step::Wait { until: Some(until), hold } = view.step else { return None };
     // Looking again is no retry of anything.
-    view.memory.failure.as_ref().filter(|f| f.hold == *hold).map(|f| f.retry_at).or_else(|| {
-        view.memory.crash.as_ref().map(|crash| crash.retry_at).filter(|at| at == until)
-    })?;
+    let crash = view.memory.crash.as_ref().is_some_and(|crash| crash.retry_at == *until);
+    let mut failures = view.memory.failures.values();
+    if !crash && !failures.any(|failure| failure.hold == *hold) {
+        return None;
+    }
     let wait = SignedDuration::try_from(until.saturating_sub(view.tick)).ok()?;
     let at = view.now.checked_add(wait).ok()?;
     let before = view.before.next_retry_at.as_ref();
     let same = before.filter(|before| before.0.duration_since(at).abs() <= SAME);
-    Some(same.cloned().unwrap_or(Time(at)))
+    Some(same.cloned().unwrap_or_else(|| told_at(at)))
 }
 
 fn phase(view: &View<'_>, container: Option<&SeenContainer>) -> RunPhase {
@@ -118,9 +125,10 @@ fn phase(view: &View<'_>, container: Option<&SeenContainer>) -> RunPhase {
     let ended = view.record.ended.as_ref().map(|ended| ended.how);
     match (view.wish.desired, ended) {
         (DesiredState::Removed, Some(End::Removed)) => return RunPhase::Removed,
-        _ if view.sight.is_err() => return RunPhase::Unknown,
+        (DesiredState::Removed, _) | (_, None) if view.sight.is_err() => return RunPhase::Unknown,
         (DesiredState::Removed, _) => return RunPhase::Stopping,
-        (DesiredState::Stopped, _) if alive => return RunPhase::Stopping,
+        (DesiredState::Stopped, _) | (_, Some(_)) if alive => return RunPhase::Stopping,
+        // What was seen to end stays ended while nothing is seen.
         (_, Some(End::Completed | End::Stopped | End::Removed)) => return RunPhase::Exited,
         (_, Some(_)) => return RunPhase::Failed,
         (DesiredState::Stopped, None) => return RunPhase::Stopping,
@@ -184,16 +192,17 @@ fn conditions(
     let hold = hold(view, container);
     let running = container_running(view, phase, hold.as_ref());
     set(ConditionType::ImagePulled, image_pulled(view, container));
-    set(ConditionType::SpecApplied, spec_applied(view, container));
-    let ready = ready(view, phase, &running);
-    let stalled = hold.as_ref().is_some_and(|hold| is_stalled(hold.reason))
-        || (phase == RunPhase::Failed && view.record.ended.is_some());
+    let applied = spec_applied(view, container);
+    set(ConditionType::SpecApplied, applied.clone());
+    let ready = ready(view, phase, &running, &applied);
+    let over = phase == RunPhase::Failed && view.record.ended.is_some();
+    let stalled = ready.0 == State::False && (over || is_stalled(ready.1));
     let flag = |on: bool, of: &(State, Reason, String)| {
         let state = if on { State::True } else { State::False };
         let message = if on { of.2.clone() } else { String::new() };
         (state, if on { of.1 } else { Reason::AsDeclared }, message)
     };
-    set(ConditionType::Stalled, flag(stalled, &running));
+    set(ConditionType::Stalled, flag(stalled, &ready));
     set(ConditionType::Reconciling, flag(ready.0 != State::True && !stalled, &ready));
     set(ConditionType::Ready, ready);
     set(ConditionType::ContainerRunning, running);
@@ -260,18 +269,20 @@ fn ready(
     view: &View<'_>,
     phase: RunPhase,
     running: &(State, Reason, String),
+    applied: &(State, Reason, String),
 ) -> (State, Reason, String) {
     match (view.wish.desired, phase) {
         (_, RunPhase::Unknown) => (State::Unknown, running.1, running.2.clone()),
+        (DesiredState::Running, RunPhase::Running) if applied.0 == State::False => applied.clone(),
         (DesiredState::Running, RunPhase::Running) if !view.record.well && checked(view) => {
             let message = "the health check has not succeeded yet".to_owned();
             (State::False, Reason::InProgress, message)
         }
-        (DesiredState::Running, RunPhase::Running) => {
-            (State::True, Reason::AsDeclared, String::new())
+        (DesiredState::Running, RunPhase::Exited) => {
+            (State::True, Reason::Completed, running.2.clone())
         }
-        (DesiredState::Running, RunPhase::Exited) => (State::True, running.1, running.2.clone()),
-        (DesiredState::Stopped, RunPhase::Exited | RunPhase::Failed)
+        (DesiredState::Running, RunPhase::Running)
+        | (DesiredState::Stopped, RunPhase::Exited | RunPhase::Failed)
         | (DesiredState::Removed, RunPhase::Removed) => {
             (State::True, Reason::AsDeclared, String::new())
         }
@@ -302,11 +313,9 @@ fn image_pulled(view: &View<'_>, container: Option<&SeenContainer>) -> (State, R
     match (view.step, seen.prefetch.unwrap_or(own)) {
         (Step::Pull(_), _) => (State::False, Reason::Pulling, view.progress()),
         (_, Image::Present) => (State::True, Reason::ImagePresent, String::new()),
-        (_, image) => match &view.memory.failure {
-            Some(failure) if failure.step == "Pull" => {
-                (State::False, failure.hold.reason, failure.hold.message.clone())
-            }
-            _ => match view.step {
+        (_, image) => match view.memory.failure_of("Pull") {
+            Some(failure) => (State::False, failure.hold.reason, failure.hold.message.clone()),
+            None => match view.step {
                 Step::Wait { hold, .. } if hold.reason == Reason::ImageNeverPulled => {
                     (State::False, hold.reason, hold.message.clone())
                 }
@@ -325,9 +334,8 @@ impl View<'_> {
 }
 
 fn spec_applied(view: &View<'_>, container: Option<&SeenContainer>) -> (State, Reason, String) {
-    if let Some(failure) = &view.memory.failure
-        && matches!(failure.step, "Update" | "WriteConfig")
-    {
+    let failed = |step| view.memory.failure_of(step);
+    if let Some(failure) = failed("Update").or_else(|| failed("WriteConfig")) {
         return (State::False, failure.hold.reason, failure.hold.message.clone());
     }
     match container {
@@ -369,3 +377,5 @@ pub fn superseded(run: &WorkspaceRun, now: Timestamp) -> WorkspaceRunStatus {
         ..before
     }
 }
+#[cfg(test)]
+mod tests;

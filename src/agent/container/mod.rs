@@ -23,6 +23,7 @@ use crate::docker::{ApiVersion, CreateBody, EndpointSettings, HostConfig};
 
 use faults::Faults;
 pub use mounts::CONFIG_FILE;
+pub(super) use process::engine_policy;
 
 /// What a container is made from.
 #[derive(Clone, Copy, Debug)]

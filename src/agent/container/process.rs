@@ -184,17 +184,23 @@ fn health(check: Option<&Healthcheck>, faults: &mut Faults) -> Health {
     health
 }
 
-/// The policy as declared; where another host may take over, none, for an engine that comes back
-/// must start nothing by itself.
 fn restart_policy(run: &WorkspaceRunSpec, faults: &mut Faults) -> Option<RestartPolicy> {
     let declared = run.restart_policy.as_ref()?;
-    let count = declared.maximum_retry_count.filter(|count| *count != 0).map(i64::from);
+    let count = declared.maximum_retry_count.filter(|count| *count != 0);
     if count.is_some() && declared.name.as_str() != "on-failure" {
         faults.add(
             "spec.container.restartPolicy.maximumRetryCount",
             "maximumRetryCount goes with name on-failure only",
         );
     }
+    engine_policy(run)
+}
+
+/// The policy as declared; where another host may take over, none, for an engine that comes back
+/// must start nothing by itself.
+pub(in crate::agent) fn engine_policy(run: &WorkspaceRunSpec) -> Option<RestartPolicy> {
+    let declared = run.restart_policy.as_ref()?;
+    let count = declared.maximum_retry_count.filter(|count| *count != 0).map(i64::from);
     if run.leased == Some(true) {
         return Some(RestartPolicy { name: "no".to_owned(), maximum_retry_count: None });
     }

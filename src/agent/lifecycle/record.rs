@@ -6,15 +6,12 @@ use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
+use super::memory::Memory;
 use super::seen::{Seen, SeenContainer};
-use super::step::{Hold, Step};
-use super::wish::{Restart, Wish, backoff};
+use super::wish::{Restart, Wish};
 use crate::api::Reason;
-use crate::api::workspace_run::DesiredState;
-use crate::docker::{ContainerStatus, Update};
-
-/// A container that ran for so long was well: its next failure counts as the first.
-const WELL_AFTER: Duration = Duration::from_mins(10);
+use crate::api::workspace_run::{DesiredState, PreviousContainer};
+use crate::docker::ContainerStatus;
 
 /// What has become of a run. Kept in the checkpoint; never decides what exists.
 #[skip_serializing_none]
@@ -46,6 +43,10 @@ pub struct Start {
     pub under: Option<String>,
     /// The engine's own count of restarts.
     pub engine_restarts: i64,
+    /// Whether the agent itself ends it, since another host may take the run over: that is no end
+    /// of the run.
+    #[serde(default)]
+    pub halted: bool,
 }
 
 /// How a run ended.
@@ -78,51 +79,6 @@ pub enum End {
     Removed,
 }
 
-/// What the agent remembers while it lives. Losing it costs a retry, no more.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Memory {
-    /// The last step, where it failed.
-    pub failure: Option<Failure>,
-    /// The last exit that is to be followed by a start.
-    pub crash: Option<Crash>,
-    /// Whether the image was pulled for the container to be made.
-    pub pulled: bool,
-    /// How often the container was asked to stop in vain.
-    pub stops: u32,
-    /// The change that the engine was last asked for.
-    pub applied: Option<Update>,
-    /// Failed starts of the container at hand.
-    pub failed_starts: u32,
-    /// The instance under which the container was last told to start.
-    pub told_under: Option<String>,
-    /// The start that is seen running, and since when on the monotonic clock.
-    pub running: Option<(String, Duration)>,
-}
-
-/// A step that failed, and when it is tried again.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// Name of the step.
-    pub step: &'static str,
-    /// Why, in words a user can act on.
-    pub hold: Hold,
-    /// How often in a row.
-    pub count: u32,
-    /// On the monotonic clock.
-    pub retry_at: Duration,
-}
-
-/// An exit after which the container is started again.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Crash {
-    /// StartedAt of the start that ended.
-    pub of: String,
-    /// How many in a row, each after less than ten minutes.
-    pub count: u32,
-    /// On the monotonic clock.
-    pub retry_at: Duration,
-}
-
 impl Record {
     /// Whether the container was started for this run: its last start is not that of the run
     /// before.
@@ -131,10 +87,13 @@ impl Record {
         if self.start.as_ref().is_some_and(|start| start.at == *at) {
             return true;
         }
-        let before = wish.previous.as_ref().is_some_and(|previous| {
-            previous.container_id == container.id && previous.started_at.as_ref() == Some(at)
-        });
-        !before && container.spec_hash == wish.spec_hash
+        !is_before(wish, container, at) && container.spec_hash == wish.spec_hash
+    }
+
+    /// Whether the container's last start is that of the run before.
+    pub fn is_left_over(&self, wish: &Wish, container: &SeenContainer) -> bool {
+        let at = container.started_at.as_deref();
+        at.is_some_and(|at| is_before(wish, container, at)) && !self.counts(wish, container)
     }
 
     /// Whether the last start of the container was cut short with an instance of the engine, as far
@@ -142,6 +101,9 @@ impl Record {
     pub fn was_interrupted(&self, container: &SeenContainer, seen: &Seen, instance: &str) -> bool {
         let start =
             self.start.as_ref().filter(|start| Some(&start.at) == container.started_at.as_ref());
+        if start.is_some_and(|start| start.halted) {
+            return true;
+        }
         if start.and_then(|start| start.under.as_deref()) == Some(instance) {
             return false;
         }
@@ -163,19 +125,30 @@ impl Record {
         instance: &str,
         now: Duration,
     ) {
+        memory.looked(now);
+        memory.forget_moot(wish, seen);
         let Some(container) = &seen.container else {
             memory.running = None;
             return;
         };
-        self.container_id = Some(container.id.clone());
-        if !self.counts(wish, container) || wish.desired == DesiredState::Removed {
+        let known = self.container_id.replace(container.id.clone());
+        memory.saw_container(container, known.is_some_and(|known| known != container.id));
+        if !self.counts(wish, container) {
             return;
         }
         let Some(at) = container.started_at.clone() else { return };
+        // Of a time that cannot be read this much is known: it is of this instance or of one before.
+        self.started.get_or_insert_with(|| at.parse().unwrap_or(seen.began));
         self.take_start(container, &at, memory);
         let running = matches!(container.state, ContainerStatus::Running | ContainerStatus::Paused);
         if running && let Some(start) = &mut self.start {
             start.under = Some(instance.to_owned());
+        }
+        if wish.fenced
+            && container.is_alive()
+            && let Some(start) = &mut self.start
+        {
+            start.halted = true;
         }
         memory.saw_run(&at, running, now);
         if container.state == ContainerStatus::Exited && wish.desired == DesiredState::Running {
@@ -184,11 +157,11 @@ impl Record {
     }
 
     fn take_start(&mut self, container: &SeenContainer, at: &str, memory: &mut Memory) {
-        if self.started.is_none() {
-            self.started = at.parse().ok();
-        }
         match &mut self.start {
-            Some(start) if start.at == at => start.engine_restarts = container.restart_count,
+            // A start that failed sets the engine's count to 0, and leaves the time as it was.
+            Some(start) if start.at == at => {
+                start.engine_restarts = start.engine_restarts.max(container.restart_count);
+            }
             before => {
                 if let Some(start) = before
                     && container.restart_count <= start.engine_restarts
@@ -200,74 +173,10 @@ impl Record {
                     at: at.to_owned(),
                     under: memory.told_under.take(),
                     engine_restarts: container.restart_count,
+                    halted: false,
                 });
             }
         }
-    }
-}
-
-impl Memory {
-    fn saw_run(&mut self, at: &str, running: bool, now: Duration) {
-        if !running {
-            return;
-        }
-        self.failed_starts = 0;
-        let since = match &self.running {
-            Some((start, since)) if start == at => *since,
-            _ => now,
-        };
-        self.running = Some((at.to_owned(), since));
-    }
-
-    fn saw_exit(&mut self, at: &str, now: Duration) {
-        if self.crash.as_ref().is_some_and(|crash| crash.of == at) {
-            return;
-        }
-        let well = matches!(&self.running, Some((start, since))
-            if start == at && now.saturating_sub(*since) >= WELL_AFTER);
-        let before = self.crash.as_ref().map_or(0, |crash| crash.count);
-        let count = if well { 1 } else { before.saturating_add(1) };
-        self.crash = Some(Crash { of: at.to_owned(), count, retry_at: now + backoff(count) });
-        self.running = None;
-    }
-
-    /// Takes in that a step was done. `instance` is the engine's before it.
-    pub fn did(&mut self, step: &Step, instance: &str) {
-        self.failure = None;
-        match step {
-            Step::Pull(_) => self.pulled = true,
-            Step::Create => self.failed_starts = 0,
-            Step::Start { .. } => {
-                self.pulled = false;
-                self.stops = 0;
-                self.applied = None;
-                self.told_under = Some(instance.to_owned());
-            }
-            Step::Stop { .. } | Step::Kill { .. } => self.stops = self.stops.saturating_add(1),
-            Step::Update { change, .. } => self.applied = Some((**change).clone()),
-            Step::Recreate { .. } | Step::Remove { .. } => self.stops = 0,
-            _ => {}
-        }
-    }
-
-    /// Takes in that a step failed, and says when it is tried again: after `least` or longer.
-    pub fn failed(&mut self, step: &Step, hold: Hold, least: Duration, now: Duration) {
-        if matches!(step, Step::Start { .. }) {
-            self.failed_starts = self.failed_starts.saturating_add(1);
-        }
-        if matches!(step, Step::Stop { .. } | Step::Kill { .. }) {
-            self.stops = self.stops.saturating_add(1);
-        }
-        let before = self.failure.as_ref().filter(|failure| failure.step == step.name());
-        let count = before.map_or(0, |failure| failure.count).saturating_add(1);
-        let retry_at = now + backoff(count).max(least);
-        self.failure = Some(Failure { step: step.name(), hold, count, retry_at });
-    }
-
-    /// Forgets what made it wait, for what is wished has changed.
-    pub fn wish_changed(&mut self) {
-        let Self { failure, pulled, applied, stops, .. } = self;
-        (*failure, *pulled, *applied, *stops) = (None, false, None, 0);
     }
 }
 
@@ -296,6 +205,26 @@ impl Ended {
             End::Stopped | End::Removed => Reason::Stopped,
         }
     }
+}
+
+/// Whether the container was last started when the run before was, as that run reported it. The
+/// API keeps times by the second: one that comes from there is compared so.
+fn is_before(wish: &Wish, container: &SeenContainer, at: &str) -> bool {
+    let Some(PreviousContainer { container_id, started_at: Some(before) }) = &wish.previous else {
+        return false;
+    };
+    if *container_id != container.id {
+        return false;
+    }
+    let time = |text: &str| text.parse::<Timestamp>().ok();
+    before == at
+        || match (time(before), time(at)) {
+            (Some(before), Some(at)) if before.subsec_nanosecond() == 0 => {
+                before.as_second() == at.as_second()
+            }
+            (Some(before), Some(at)) => before == at,
+            _ => false,
+        }
 }
 
 /// How an exit by itself counts.

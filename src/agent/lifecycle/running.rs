@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::record::{End, Ended, asks_for_restart, end_by_itself};
 use super::step::{Hold, Pulled, Replacement, Step};
 use super::wish::{Pull, Restart};
-use super::{Case, Ground, Image, SeenContainer, stopping};
+use super::{Case, Ground, Image, SeenContainer, change, stopping};
 use crate::api::Reason;
-use crate::docker::{ContainerStatus, RestartPolicy, Update};
+use crate::docker::ContainerStatus;
 
 /// A container that never started and failed so often is made anew.
 const BROKEN_AFTER: u32 = 3;
@@ -16,10 +16,12 @@ const LOOK_AGAIN: Duration = Duration::from_mins(10);
 
 /// The next step.
 pub fn next(case: &Case<'_>) -> Step {
-    if case.record.ended.is_some() {
-        return Step::Idle;
-    }
     match &case.seen.container {
+        // What is over and yet runs was started by hand: an end is for good.
+        Some(container) if case.record.ended.is_some() && container.is_alive() => {
+            end(case, container)
+        }
+        _ if case.record.ended.is_some() => Step::Idle,
         None => without(case),
         Some(container) if case.wish.fenced => fenced(case, container),
         Some(container) => match replacement(case, container) {
@@ -98,10 +100,14 @@ fn lease(case: &Case<'_>) -> Step {
 
 /// A run that may be another host's by now.
 fn fenced(case: &Case<'_>, container: &SeenContainer) -> Step {
-    if let Some(step) = stopping::ungovern(case, container) {
-        return step;
+    if container.is_alive() {
+        return end(case, container);
     }
-    if container.is_alive() { stopping::halt(case, container) } else { lease(case) }
+    stopping::ungovern(case, container).unwrap_or_else(|| lease(case))
+}
+
+fn end(case: &Case<'_>, container: &SeenContainer) -> Step {
+    stopping::ungovern(case, container).unwrap_or_else(|| stopping::halt(case, container))
 }
 
 /// Why the container cannot stay.
@@ -119,7 +125,8 @@ fn replacement(case: &Case<'_>, container: &SeenContainer) -> Option<Replacement
     }
     // Where ids say nothing of each other, as in an engine without the image, nothing is replaced.
     let moved = case.seen.image_id.as_ref().is_some_and(|id| *id != container.image_id);
-    if wish.pull == Pull::Always && case.memory.pulled && !counts && moved {
+    let newest = case.memory.pulled && !case.memory.made;
+    if wish.pull == Pull::Always && newest && !counts && moved {
         return Some(Replacement::Image);
     }
     let unstarted = container.started_at.is_none() && !container.is_alive();
@@ -135,8 +142,7 @@ fn replace(case: &Case<'_>, container: &SeenContainer, why: Replacement) -> Step
         return step;
     }
     if container.is_alive() {
-        return stopping::ungovern(case, container)
-            .unwrap_or_else(|| stopping::halt(case, container));
+        return end(case, container);
     }
     case.unless_it_failed(Step::Recreate { id: container.id.clone(), why })
 }
@@ -147,14 +153,18 @@ fn with(case: &Case<'_>, container: &SeenContainer) -> Step {
     if container.state == ContainerStatus::Removing {
         return stopping::going(case);
     }
-    if container.name != case.wish.name {
-        return case.unless_it_failed(Step::Rename { id });
-    }
     match &container.state {
+        ContainerStatus::Running | ContainerStatus::Restarting
+            if case.record.is_left_over(case.wish, container) =>
+        {
+            end(case, container)
+        }
         ContainerStatus::Running | ContainerStatus::Restarting => run_on(case, container),
         ContainerStatus::Paused => case.unless_it_failed(Step::Unpause { id }),
         ContainerStatus::Created | ContainerStatus::Exited => {
-            if case.record.counts(case.wish, container) {
+            if let Some(step) = rename(case, container) {
+                step
+            } else if case.record.counts(case.wish, container) {
                 after_exit(case, container)
             } else {
                 start(case, container)
@@ -169,19 +179,27 @@ fn with(case: &Case<'_>, container: &SeenContainer) -> Step {
     }
 }
 
-/// It runs, and what can change in place is as it must be.
+fn rename(case: &Case<'_>, container: &SeenContainer) -> Option<Step> {
+    let step = Step::Rename { id: container.id.clone() };
+    (container.name != case.wish.name).then(|| case.unless_it_failed(step))
+}
+
+/// It runs, and what can change in place is as it must be. What waits to be tried again holds up
+/// nothing else: the image of the next run may be its mending.
 fn run_on(case: &Case<'_>, container: &SeenContainer) -> Step {
-    if let Some(step) = update(case, container) {
-        return step;
+    let config = (case.wish.config && case.seen.ground == Ground::ConfigStale)
+        .then(|| case.unless_it_failed(Step::WriteConfig { signal: Some(container.id.clone()) }));
+    let prefetch = (case.seen.prefetch == Some(Image::Absent))
+        .then(|| case.unless_it_failed(Step::Pull(Pulled::Prefetch)));
+    let mut waits = None;
+    let steps = [rename(case, container), update(case, container), config, prefetch];
+    for step in steps.into_iter().flatten() {
+        if !matches!(step, Step::Wait { .. }) {
+            return step;
+        }
+        waits.get_or_insert(step);
     }
-    if case.wish.config && case.seen.ground == Ground::ConfigStale {
-        let signal = Some(container.id.clone());
-        return case.unless_it_failed(Step::WriteConfig { signal });
-    }
-    if case.seen.prefetch == Some(Image::Absent) {
-        return case.unless_it_failed(Step::Pull(Pulled::Prefetch));
-    }
-    Step::Idle
+    waits.unwrap_or(Step::Idle)
 }
 
 fn after_exit(case: &Case<'_>, container: &SeenContainer) -> Step {
@@ -246,58 +264,9 @@ fn start(case: &Case<'_>, container: &SeenContainer) -> Step {
 /// Limits and policy that are not as wished. What was asked for once and is still not so is not
 /// asked for again: an engine may know better what its kernel can do.
 fn update(case: &Case<'_>, container: &SeenContainer) -> Option<Step> {
-    let mut change = beyond(&case.wish.limits, &container.limits);
-    if !same_policy(&case.wish.policy, &container.policy) {
-        change.restart_policy = Some(case.wish.policy.clone());
-    }
-    if change == Update::default() || case.memory.applied.as_ref() == Some(&change) {
+    let change = change::due(case.wish, container);
+    if change.is_empty() || case.memory.applied.as_ref() == Some(&change) {
         return None;
     }
     Some(case.unless_it_failed(Step::Update { id: container.id.clone(), change: Box::new(change) }))
-}
-
-fn same_policy(a: &RestartPolicy, b: &RestartPolicy) -> bool {
-    let of = |policy: &RestartPolicy| {
-        let name = if policy.name.is_empty() { "no".to_owned() } else { policy.name.clone() };
-        (name, policy.maximum_retry_count.unwrap_or_default())
-    };
-    of(a) == of(b)
-}
-
-/// What of the wished limits is not in force.
-fn beyond(wished: &Update, inforce: &Update) -> Update {
-    // No `..`: a limit that is added must be compared.
-    let Update {
-        memory,
-        memory_reservation,
-        memory_swap,
-        nano_cpus,
-        cpu_shares,
-        cpu_period,
-        cpu_quota,
-        cpuset_cpus,
-        cpuset_mems,
-        blkio_weight,
-        pids_limit,
-        restart_policy: _,
-    } = wished;
-    fn other<T: Clone + PartialEq>(wished: &Option<T>, inforce: &Option<T>) -> Option<T> {
-        wished.clone().filter(|wished| Some(wished) != inforce.as_ref())
-    }
-    let memory = other(memory, &inforce.memory);
-    Update {
-        // The engine refuses more memory than there is of memory and swap: they go together.
-        memory_swap: if memory.is_some() { *memory_swap } else { None },
-        memory,
-        memory_reservation: other(memory_reservation, &inforce.memory_reservation),
-        nano_cpus: other(nano_cpus, &inforce.nano_cpus),
-        cpu_shares: other(cpu_shares, &inforce.cpu_shares),
-        cpu_period: other(cpu_period, &inforce.cpu_period),
-        cpu_quota: other(cpu_quota, &inforce.cpu_quota),
-        cpuset_cpus: other(cpuset_cpus, &inforce.cpuset_cpus),
-        cpuset_mems: other(cpuset_mems, &inforce.cpuset_mems),
-        blkio_weight: other(blkio_weight, &inforce.blkio_weight),
-        pids_limit: other(pids_limit, &inforce.pids_limit),
-        restart_policy: None,
-    }
 }

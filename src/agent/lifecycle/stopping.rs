@@ -8,6 +8,9 @@ use crate::docker::{ContainerStatus, RestartPolicy, Update};
 
 /// Asked to stop so often, a container is killed.
 const ASKED: u32 = 1;
+/// A call that failed so often is given up for the next harder one. One lost answer is no reason to
+/// take the grace period from a container.
+const REFUSED: u32 = 3;
 
 /// Towards a container that does not run.
 pub fn stopped(case: &Case<'_>) -> Step {
@@ -45,11 +48,16 @@ pub fn removed(case: &Case<'_>) -> Step {
 /// Ends what runs: by signal, and if that does not help by SIGKILL.
 pub fn halt(case: &Case<'_>, container: &SeenContainer) -> Step {
     let id = container.id.clone();
+    let failed = |step| case.memory.failure_of(step).map_or(0, |failure| failure.count);
+    let hard = case.wish.force
+        || case.memory.stops >= ASKED
+        || failed("Stop") >= REFUSED
+        || failed("Unpause") >= REFUSED;
     let step = match container.state {
         ContainerStatus::Removing => return going(case),
+        _ if hard => Step::Kill { id },
         // A frozen process hears no signal.
-        ContainerStatus::Paused if !case.wish.force => Step::Unpause { id },
-        _ if case.wish.force || case.memory.stops >= ASKED => Step::Kill { id },
+        ContainerStatus::Paused => Step::Unpause { id },
         _ => Step::Stop { id },
     };
     case.unless_it_failed(step)
@@ -72,6 +80,10 @@ pub fn ungovern(case: &Case<'_>, container: &SeenContainer) -> Option<Step> {
     let off = RestartPolicy { name: "no".to_owned(), maximum_retry_count: None };
     let change = Update { restart_policy: Some(off), ..Update::default() };
     // An engine that does not take it must not keep the container up for ever.
+    let refused = case.memory.failure_of("Update");
+    if refused.is_some_and(|f| f.count >= REFUSED && f.retry_at > case.now) {
+        return None;
+    }
     (case.memory.applied.as_ref() != Some(&change)).then(|| {
         case.unless_it_failed(Step::Update { id: container.id.clone(), change: Box::new(change) })
     })

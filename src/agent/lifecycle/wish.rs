@@ -6,6 +6,10 @@ use crate::api::workspace_run::{DesiredState, PreviousContainer};
 use crate::docker::{RestartPolicy, Update};
 
 /// What is wished.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four answers that have nothing to do with each other"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
     /// Where to.
