@@ -176,6 +176,7 @@ fn removed(told: &mut Told) {
 }
 
 /// What is shown, what it is made from, and the phase with the conditions in their order.
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn rows() -> Vec<(&'static str, Told, &'static str)> {
     let none = || Told::of(None);
     let exited = |code| {
@@ -256,7 +257,7 @@ fn rows() -> Vec<(&'static str, Told, &'static str)> {
         (
             "its Secret is waited for",
             none().then(|t| {
-                t.seen.as_mut().unwrap().blocked = Some(Hold::new(Reason::SecretNotFound, "s"))
+                t.seen.as_mut().unwrap().blocked = Some(Hold::new(Reason::SecretNotFound, "s"));
             }),
             "Pending F:SecretNotFound T:ImagePresent F:SecretNotFound U:Pending T:SecretNotFound F:AsDeclared",
         ),
@@ -264,7 +265,7 @@ fn rows() -> Vec<(&'static str, Told, &'static str)> {
             "the host forbids it",
             none().then(|t| {
                 t.seen.as_mut().unwrap().blocked =
-                    Some(Hold::new(Reason::ForbiddenByHostPolicy, "s"))
+                    Some(Hold::new(Reason::ForbiddenByHostPolicy, "s"));
             }),
             "Failed F:ForbiddenByHostPolicy T:ImagePresent F:ForbiddenByHostPolicy U:Pending F:AsDeclared T:ForbiddenByHostPolicy",
         ),

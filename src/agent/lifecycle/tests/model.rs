@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::world::{BEFORE, EARLIER, LATELY, NOW, World, container, policy, start};
 use crate::agent::lifecycle::{
-    End, Ended, Ground, Hold, Image, Pull, Pulled, Record, Restart, SeenContainer, Step,
+    End, Ended, Ground, Hold, Image, Memory, Pull, Pulled, Record, Restart, SeenContainer, Step,
 };
 use crate::api::Reason;
 use crate::api::workspace_run::{DesiredState, PreviousContainer};
@@ -151,7 +151,7 @@ impl Model {
                 self.world.memory.wish_changed();
             }
             (Event::NextRun(same), _) => self.next_run(*same),
-            (Event::AgentRestarts, _) => self.world.memory = Default::default(),
+            (Event::AgentRestarts, _) => self.world.memory = Memory::default(),
             _ => {}
         }
     }
@@ -469,7 +469,7 @@ proptest! {
         }
         model.check_rest();
         // At rest it stays: a restart of the agent too makes no step.
-        model.world.memory = Default::default();
+        model.world.memory = Memory::default();
         let at_rest = model.world.clone();
         while !model.turn(Outcome::Done) {
             turns += 1;

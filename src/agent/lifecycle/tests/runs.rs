@@ -60,7 +60,8 @@ fn a_stopped_container_of_the_run_before_has_not_been_started_for_this_one() {
         (
             "the container of a run before that never started is just started",
             World::created().wishing(|w| {
-                w.previous = Some(PreviousContainer { container_id: "c1".into(), started_at: None })
+                w.previous =
+                    Some(PreviousContainer { container_id: "c1".into(), started_at: None });
             }),
             "Start",
         ),

@@ -164,7 +164,7 @@ fn fail(world: &mut World) -> Duration {
     world.memory.failed(&step, Hold::new(Reason::PortConflict, "taken"), Duration::ZERO, world.now);
     let Step::Wait { until: Some(until), hold } = world.next() else { return Duration::ZERO };
     assert_eq!(hold.reason, Reason::PortConflict);
-    until - world.now
+    until.saturating_sub(world.now)
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_crash_is_followed_by_a_start_after_a_second_doubling_to_five_minutes_and_ag
         world.seen.container = ended.seen.container;
         world.look();
         let Step::Wait { until: Some(until), .. } = world.next() else { panic!() };
-        let wait = until - world.now;
+        let wait = until.saturating_sub(world.now);
         world.now = until;
         assert_eq!(super::world::told(&world.next(), world.now), "Start");
         wait.as_secs()
