@@ -91,7 +91,7 @@ pub fn ungovern(case: &Case<'_>, container: &SeenContainer) -> Option<Step> {
 
 fn settle(case: &Case<'_>, how: End) -> Step {
     if case.record.ended.is_some() {
-        return Step::Idle;
+        return left_governed(case).unwrap_or(Step::Idle);
     }
     let started = case.record.started.is_some();
     let ended = match &case.seen.container {
@@ -99,4 +99,15 @@ fn settle(case: &Case<'_>, how: End) -> Step {
         _ => Ended::bare(how),
     };
     Step::Settle(ended)
+}
+
+/// It stopped, and the engine refused to give its restart policy up: that is tried again.
+fn left_governed(case: &Case<'_>) -> Option<Step> {
+    case.seen
+        .container
+        .as_ref()
+        .filter(|container| container.is_governed() && container.state != ContainerStatus::Dead)?;
+    let refused = case.memory.failure_of("Update")?;
+    (refused.retry_at > case.now)
+        .then(|| Step::Wait { until: Some(refused.retry_at), hold: refused.hold.clone() })
 }
