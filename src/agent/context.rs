@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use super::config::AgentConfig;
 use super::images::pull::Pulls;
-use super::memoir::Memoir;
 use super::link::Link;
+use super::memoir::Memoir;
 use super::metrics::Metrics;
 use super::policy::HostPath;
 use super::registration::Orders;

@@ -62,7 +62,9 @@ impl Deed<'_> {
                 self.resolve().await?;
                 engine.start(id).await.map(done).map_err(|e| of_container(&e))
             }
-            Step::Unpause { id } => engine.unpause(id).await.map(done).map_err(|e| of_container(&e)),
+            Step::Unpause { id } => {
+                engine.unpause(id).await.map(done).map_err(|e| of_container(&e))
+            }
             Step::Rename { id } => self.rename(id).await.map(done),
             Step::Update { id, change } => {
                 let warnings = engine.update(id, change).await.map_err(|e| of_container(&e))?;
@@ -121,7 +123,9 @@ impl Deed<'_> {
         if pulled.is_new {
             self.context.memoir.pulled(&reference, &pulled.id);
         }
-        Ok(Some(pulled.digest.map_or(reference.clone(), |digest| format!("{reference} is {digest}"))))
+        Ok(Some(
+            pulled.digest.map_or(reference.clone(), |digest| format!("{reference} is {digest}")),
+        ))
     }
 
     /// The directory, the config file, the volumes; and that what else a start needs is there.
@@ -152,7 +156,9 @@ impl Deed<'_> {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Fault::new(
                 Reason::NetworkNotFound,
-                format!("the network {name} is not on the host: make it there (docker network create {name}), or take it out of container.networks"),
+                format!(
+                    "the network {name} is not on the host: make it there (docker network create {name}), or take it out of container.networks"
+                ),
             )),
             Err(error) => Err(of_container(&error)),
         }
@@ -297,7 +303,9 @@ fn told(reference: &str, far: Progress) -> String {
     format!("pulling {reference}: {layers_done} of {layers} layers, {current} of {total} MB")
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| Fault::new(Reason::StartFailed, error.to_string()))
 }

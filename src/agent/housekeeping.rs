@@ -27,7 +27,10 @@ impl Housekeeper {
         let threshold = Threshold { high, low: high.saturating_sub(MARGIN) };
         let restricted = context.standing.borrow().orders.mode == HostMode::Restricted;
         let full = fullness(&directory);
-        if restricted || !threshold.wants(full, false) || context.memoir.images().images().is_empty() {
+        if restricted
+            || !threshold.wants(full, false)
+            || context.memoir.images().images().is_empty()
+        {
             return;
         }
         if self.0.swap(true, Ordering::AcqRel) {

@@ -75,8 +75,7 @@ impl Memoir {
     pub fn open(root: &Root, host: &str) -> Result<Self, String> {
         let told = |error: std::io::Error| format!("{}: {error}", root.checkpoint().display());
         let checkpoint = Checkpoint::open(root).map_err(told)?;
-        let loaded: Loaded<Note, serde_json::Value, Pulled> =
-            checkpoint.load().map_err(told)?;
+        let loaded: Loaded<Note, serde_json::Value, Pulled> = checkpoint.load().map_err(told)?;
         for aside in &loaded.set_aside {
             let (file, why, moved_to) = (&aside.name, &aside.why, &aside.moved_to);
             warn!(file, %why, ?moved_to, "a part of the checkpoint cannot be read and is set aside");
@@ -321,7 +320,9 @@ fn needed(run: &WorkspaceRun, secrets: &[Arc<Secret>]) -> Vec<Arc<Secret>> {
         spec.config_file.as_ref().map(|config| &config.secret_name),
         spec.prefetch.as_ref().and_then(|prefetch| prefetch.secret_name.as_ref()),
     ];
-    let is_named = |secret: &&Arc<Secret>| names.iter().flatten().any(|name| secret.metadata.name.as_ref() == Some(*name));
+    let is_named = |secret: &&Arc<Secret>| {
+        names.iter().flatten().any(|name| secret.metadata.name.as_ref() == Some(*name))
+    };
     secrets.iter().filter(is_named).cloned().collect()
 }
 
@@ -331,9 +332,10 @@ impl State {
         let identity = loaded.identity.unwrap_or_else(fresh);
         let orders =
             Orders { uid: identity.uid.clone(), mode: identity.mode, remove_released: false };
-        let runs = loaded.runs.into_iter().filter_map(|kept| {
-            Some((kept.run.metadata.uid.clone()?, One::of(kept)))
-        });
+        let runs = loaded
+            .runs
+            .into_iter()
+            .filter_map(|kept| Some((kept.run.metadata.uid.clone()?, One::of(kept))));
         Self {
             runs: runs.collect(),
             identity,
@@ -376,8 +378,7 @@ impl One {
     fn kept(&self) -> RunCheckpoint<Note> {
         let spec = &self.run.spec;
         let data = |name: Option<&String>| {
-            let found =
-                self.secrets.iter().find(|secret| secret.metadata.name.as_ref() == name);
+            let found = self.secrets.iter().find(|secret| secret.metadata.name.as_ref() == name);
             found.map(|secret| secret.data.clone().unwrap_or_default())
         };
         let secret = spec.secret_name.as_ref().and_then(|name| data(Some(name)));

@@ -76,9 +76,10 @@ impl Metrics {
     /// A registry with all of them, each with its name and what it says.
     pub fn registry(&self) -> Registry {
         let mut registry = Registry::with_prefix("kibotos_agent");
-        let mut add = |name: &str, help: &str, metric: Box<dyn FnOnce(&mut Registry, &str, &str)>| {
-            metric(&mut registry, name, help);
-        };
+        let mut add =
+            |name: &str, help: &str, metric: Box<dyn FnOnce(&mut Registry, &str, &str)>| {
+                metric(&mut registry, name, help);
+            };
         macro_rules! register {
             ($name:literal, $help:literal, $metric:expr) => {{
                 let metric = $metric.clone();

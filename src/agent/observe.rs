@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::container::{Create, own_directory};
+use super::context::Context;
 use super::directory::{self, DirectoryError, DirectoryState, Place};
 use super::intent::Assignment;
-use super::lifecycle::{
-    Ground, Hold, Image, Pull, Record, Seen, SeenContainer, Step, Wish,
-};
+use super::lifecycle::{Ground, Hold, Image, Pull, Record, Seen, SeenContainer, Step, Wish};
 use super::link::{self, Up};
-use super::context::Context;
 use super::policy;
 use super::sight::{self, Claim};
 use super::status::Details;
@@ -128,8 +126,7 @@ impl Look<'_> {
 
     async fn container(&self) -> Result<Option<Inspect>, EngineError> {
         let (ids, workspace) = (self.ids(), &self.assignment.run.spec.workspace.uid);
-        let claim =
-            Claim { workspace, hosts: self.hosts, ids: &ids, name: &self.wish.name };
+        let claim = Claim { workspace, hosts: self.hosts, ids: &ids, name: &self.wish.name };
         let label = format!("{}={workspace}", names::label::WORKSPACE_UID);
         let listed = self.up.engine.list(&[label]).await?;
         match claim.choose(&listed) {
@@ -248,7 +245,11 @@ impl Look<'_> {
         Ok(Ground::Ready)
     }
 
-    async fn digest(&self, found: &Inspect, known: &mut Known) -> Result<Option<String>, EngineError> {
+    async fn digest(
+        &self,
+        found: &Inspect,
+        known: &mut Known,
+    ) -> Result<Option<String>, EngineError> {
         if let Some((id, digest)) = &known.digest
             && *id == found.image
         {

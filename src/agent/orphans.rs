@@ -10,7 +10,11 @@ use crate::engine::{Engine, EngineError, Remove};
 
 /// Stops one, or removes it where that was ordered. One operation after another, each of which may
 /// be the last: the next resync goes on from what is seen then.
-pub async fn see_to(engine: &Engine, item: &ListItem, standing: &Standing) -> Result<(), EngineError> {
+pub async fn see_to(
+    engine: &Engine,
+    item: &ListItem,
+    standing: &Standing,
+) -> Result<(), EngineError> {
     let id = &item.id;
     let idle = matches!(
         item.state,

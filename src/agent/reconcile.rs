@@ -27,9 +27,9 @@ use super::observe::{Known, Look};
 use super::recall;
 use super::report::{Reporter, Word};
 use super::status::{self, Details, STEPS, View};
+use crate::api::Reason;
 use crate::api::host::HostMode;
 use crate::api::workspace_run::{RunStep, StepOutcome, WorkspaceRunStatus};
-use crate::api::Reason;
 
 /// Between looks while the engine gives no answer to this one.
 const BLIND: Duration = Duration::from_secs(2);
@@ -329,7 +329,13 @@ impl Task {
     }
 
     /// Makes the status anew, and has it written where it is another than it was.
-    fn tell(&self, run: &mut Run, wish: &Wish, sight: Result<(&Seen, &Details), &Hold>, step: &Step) {
+    fn tell(
+        &self,
+        run: &mut Run,
+        wish: &Wish,
+        sight: Result<(&Seen, &Details), &Hold>,
+        step: &Step,
+    ) {
         let view = View {
             generation: run.assignment.run.metadata.generation,
             wish,
@@ -345,7 +351,9 @@ impl Task {
         let status = status::status(&view);
         let object = run.assignment.run.clone();
         let written = object.status.as_ref() == Some(&status);
-        let told = self.words.borrow().as_ref().is_some_and(|word| word.status == status && word.run.metadata.uid == object.metadata.uid);
+        let told = self.words.borrow().as_ref().is_some_and(|word| {
+            word.status == status && word.run.metadata.uid == object.metadata.uid
+        });
         if status == run.status && (told || written) {
             return;
         }
@@ -357,7 +365,9 @@ impl Task {
 
     fn keep(&self, run: &Run) {
         let uid = run.assignment.run.metadata.uid.clone().unwrap_or_default();
-        self.context.memoir.keep(&uid, Note { record: run.record.clone(), status: run.status.clone() });
+        self.context
+            .memoir
+            .keep(&uid, Note { record: run.record.clone(), status: run.status.clone() });
     }
 }
 
@@ -407,7 +417,9 @@ fn event_of(step: &Step) -> Option<(Reason, &'static str)> {
         Step::Start { .. } => (Reason::Running, "started the container"),
         Step::Stop { .. } => (Reason::Stopped, "stopped the container"),
         Step::Kill { .. } => (Reason::Stopped, "killed the container"),
-        Step::Recreate { .. } => (Reason::WritableLayerReplaced, "removed the container for a new one"),
+        Step::Recreate { .. } => {
+            (Reason::WritableLayerReplaced, "removed the container for a new one")
+        }
         _ => return None,
     })
 }
@@ -441,7 +453,8 @@ impl Run {
         };
         match self.steps.last_mut() {
             Some(last) if last.name == told.name && last.outcome != StepOutcome::Succeeded => {
-                let at = if last.outcome == told.outcome { last.at.clone() } else { told.at.clone() };
+                let at =
+                    if last.outcome == told.outcome { last.at.clone() } else { told.at.clone() };
                 *last = RunStep { at, ..told };
             }
             _ => self.steps.push(told),

@@ -84,7 +84,12 @@ pub async fn ask(engine: &Engine) -> Result<EngineFacts, crate::engine::EngineEr
 }
 
 /// The Host's status but for the conditions that others write. Pure.
-pub fn status(facts: &Facts, before: Option<&HostStatus>, generation: Option<i64>, now: Timestamp) -> HostStatus {
+pub fn status(
+    facts: &Facts,
+    before: Option<&HostStatus>,
+    generation: Option<i64>,
+    now: Timestamp,
+) -> HostStatus {
     let before = before.cloned().unwrap_or_default();
     let engine = facts.engine.as_ref();
     let info = engine.map(|engine| &engine.info);
@@ -110,10 +115,19 @@ pub fn status(facts: &Facts, before: Option<&HostStatus>, generation: Option<i64
     }
 }
 
-fn conditions(facts: &Facts, before: &[Condition], generation: Option<i64>, now: Timestamp) -> Vec<Condition> {
-    let own = [ConditionType::AgentReady, ConditionType::EngineReachable, ConditionType::DiskPressure];
-    let kept: Vec<_> =
-        before.iter().filter(|c| own.iter().any(|kind| kind.as_str() == c.type_)).cloned().collect();
+fn conditions(
+    facts: &Facts,
+    before: &[Condition],
+    generation: Option<i64>,
+    now: Timestamp,
+) -> Vec<Condition> {
+    let own =
+        [ConditionType::AgentReady, ConditionType::EngineReachable, ConditionType::DiskPressure];
+    let kept: Vec<_> = before
+        .iter()
+        .filter(|c| own.iter().any(|kind| kind.as_str() == c.type_))
+        .cloned()
+        .collect();
     let mut conditions = Conditions::from_status(&kept);
     let mut set = |kind, state, reason, message: String| {
         conditions.set(Observation { kind, state, reason, message }, generation, now);
@@ -121,10 +135,20 @@ fn conditions(facts: &Facts, before: &[Condition], generation: Option<i64>, now:
     set(ConditionType::AgentReady, State::True, Reason::AgentAlive, String::new());
     match (&facts.away, &facts.engine) {
         (Some(why), _) => {
-            set(ConditionType::EngineReachable, State::False, Reason::EngineUnreachable, why.clone());
+            set(
+                ConditionType::EngineReachable,
+                State::False,
+                Reason::EngineUnreachable,
+                why.clone(),
+            );
         }
         (None, Some(_)) => {
-            set(ConditionType::EngineReachable, State::True, Reason::EngineResponding, String::new());
+            set(
+                ConditionType::EngineReachable,
+                State::True,
+                Reason::EngineResponding,
+                String::new(),
+            );
         }
         (None, None) => {
             set(ConditionType::EngineReachable, State::Unknown, Reason::Pending, String::new());
@@ -133,7 +157,8 @@ fn conditions(facts: &Facts, before: &[Condition], generation: Option<i64>, now:
     match facts.disk {
         None => set(ConditionType::DiskPressure, State::Unknown, Reason::Pending, String::new()),
         Some((full, most)) if full >= most => {
-            let message = format!("at least {most} % of the engine's disk are used: make room on it");
+            let message =
+                format!("at least {most} % of the engine's disk are used: make room on it");
             set(ConditionType::DiskPressure, State::True, Reason::DiskNearlyFull, message);
         }
         Some(_) => set(ConditionType::DiskPressure, State::False, Reason::DiskOk, String::new()),

@@ -119,7 +119,14 @@ impl Reporter {
     }
 
     /// Publishes an Event about a run. Lost if the API is away: the status tells it too.
-    pub fn event(&self, run: &WorkspaceRun, warning: bool, reason: Reason, action: &str, note: &str) {
+    pub fn event(
+        &self,
+        run: &WorkspaceRun,
+        warning: bool,
+        reason: Reason,
+        action: &str,
+        note: &str,
+    ) {
         let event = Event {
             type_: if warning { EventType::Warning } else { EventType::Normal },
             reason: reason.as_str().to_owned(),

@@ -100,10 +100,18 @@ pub async fn run(
     parts.spawn(tasks::work(context.clone(), client.clone(), desk.clone(), stop.clone()));
     parts.spawn(memoir.clone().write(stop.clone()));
     let reporter = Reporter::new(client, &context.namespace, &context.host);
-    let supervisor =
-        Supervisor::new(context.clone(), reporter, bells, stop.clone());
-    let agent =
-        Agent { context, memoir: memoir.clone(), desk, standing, facts, renewed: renewed_seen, pulse, supervisor, housekeeper: Housekeeper::default() };
+    let supervisor = Supervisor::new(context.clone(), reporter, bells, stop.clone());
+    let agent = Agent {
+        context,
+        memoir: memoir.clone(),
+        desk,
+        standing,
+        facts,
+        renewed: renewed_seen,
+        pulse,
+        supervisor,
+        housekeeper: Housekeeper::default(),
+    };
     agent.turn(&stop).await;
     memoir.save().await;
     parts.abort_all();
@@ -190,7 +198,10 @@ impl Agent {
             return;
         }
         if let Some(assignments) = self.memoir.take_assignments() {
-            warn!(workspaces = assignments.len(), "the API does not answer: going on from the checkpoint");
+            warn!(
+                workspaces = assignments.len(),
+                "the API does not answer: going on from the checkpoint"
+            );
             self.supervisor.hand_out(assignments);
         }
     }

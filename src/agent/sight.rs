@@ -90,9 +90,7 @@ pub fn details(found: &Inspect, image_digest: Option<String>) -> Details {
             .map(|ip| NetworkAddress { network: network.clone(), ip: ip.clone() })
     });
     let ports = settings.ports.iter().flat_map(|(key, bindings)| {
-        bindings
-            .iter()
-            .filter_map(|binding| published(key, &binding.host_ip, &binding.host_port))
+        bindings.iter().filter_map(|binding| published(key, &binding.host_ip, &binding.host_port))
     });
     let health = found.state.health.as_ref().map(|health| &health.status);
     Details {

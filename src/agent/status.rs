@@ -6,10 +6,10 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::lifecycle::{End, Hold, Image, Memory, Record, Seen, SeenContainer, Step, Wish};
-use crate::api::{Reason, WorkspaceRun};
 use crate::api::condition::{ConditionType, Conditions, Observation, State};
 use crate::api::workspace::{Guest, NetworkAddress, PublishedPort};
 use crate::api::workspace_run::{DesiredState, RunPhase, RunStep, WorkspaceRunStatus};
+use crate::api::{Reason, WorkspaceRun};
 use crate::docker::ContainerStatus;
 
 /// So many steps are told, the last ones.
@@ -85,6 +85,10 @@ pub fn status(view: &View<'_>) -> WorkspaceRunStatus {
             None => ended.map(|c| c.oom_killed && c.exit_code == 137).filter(|oom| *oom),
         },
         restarts: Some(record.restarts()),
+        container_started_at: told(
+            container.and_then(|c| c.started_at.clone()),
+            &before.container_started_at,
+        ),
         started_at: record.started.map(told_at),
         finished_at: finished
             .or_else(|| ended.and_then(|c| c.finished_at.clone()))

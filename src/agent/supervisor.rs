@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kube::ResourceExt;
 use k8s_openapi::jiff::Timestamp;
+use kube::ResourceExt;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -80,12 +80,7 @@ struct Print(Vec<(String, String, String, String)>);
 
 impl Supervisor {
     /// A supervisor without tasks.
-    pub fn new(
-        context: Shared,
-        reporter: Reporter,
-        bells: Bells,
-        stop: CancellationToken,
-    ) -> Self {
+    pub fn new(context: Shared, reporter: Reporter, bells: Bells, stop: CancellationToken) -> Self {
         let (tasks, running, seen) = (BTreeMap::new(), JoinSet::new(), BTreeMap::new());
         Self { context, reporter, bells, stop, tasks, running, seen }
     }

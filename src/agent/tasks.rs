@@ -58,7 +58,11 @@ fn is_over(task: &VolumeTask) -> bool {
 }
 
 /// Tries one task; None: nothing to tell.
-async fn attempt(context: &Shared, desk: &Desk, task: &Arc<VolumeTask>) -> Option<VolumeTaskStatus> {
+async fn attempt(
+    context: &Shared,
+    desk: &Desk,
+    task: &Arc<VolumeTask>,
+) -> Option<VolumeTaskStatus> {
     let standing = context.standing.borrow().clone();
     if standing.orders.mode == HostMode::Restricted {
         let message = "the Host's mode is Restricted: nothing on its engine is changed".to_owned();

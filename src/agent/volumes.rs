@@ -19,7 +19,8 @@ pub async fn ensure(engine: &Engine, mount: &RunMount, host_uid: &str) -> Result
         return if is_of(&found, uid) {
             Ok(())
         } else {
-            let message = format!("the volume {name} on the host is not the agent's: remove or rename it");
+            let message =
+                format!("the volume {name} on the host is not the agent's: remove or rename it");
             Err(Fault::new(Reason::NameConflict, message))
         };
     }
@@ -80,7 +81,10 @@ pub async fn remove(
     }
     let Some(found) = engine.volume(&name).await? else { return Ok(Done::Gone) };
     if !is_of(&found, &task.spec.volume.uid) {
-        let message = format!("the volume {name} on the host is not the agent's: {} leaves it", task.name_any());
+        let message = format!(
+            "the volume {name} on the host is not the agent's: {} leaves it",
+            task.name_any()
+        );
         return Ok(Done::NotYet(Reason::NameConflict, message));
     }
     let containers = engine.list(&[]).await?;
@@ -92,7 +96,8 @@ pub async fn remove(
     match engine.remove_volume(&name).await {
         Ok(()) => Ok(Done::Gone),
         Err(EngineError::Refused { message, status, .. }) => {
-            let reason = if status == 409 { Reason::VolumeInUse } else { Reason::VolumeDriverFailed };
+            let reason =
+                if status == 409 { Reason::VolumeInUse } else { Reason::VolumeDriverFailed };
             Ok(Done::NotYet(reason, message))
         }
         Err(error) => Err(error),

@@ -240,6 +240,9 @@ pub struct WorkspaceRunStatus {
     /// When the container was started for this run; never cleared.
     #[schemars(with = "Option<Moment>")]
     pub started_at: Option<Time>,
+    /// When the container was last started, to the letter as the engine says it: the next run's
+    /// `previous.startedAt`.
+    pub container_started_at: Option<String>,
     /// When the container ended.
     #[schemars(with = "Option<Moment>")]
     pub finished_at: Option<Time>,

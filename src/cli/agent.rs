@@ -27,16 +27,32 @@ const FIRST_TOKEN: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 pub struct Options {
     /// The credential that `kibotos host join` made for this host.
-    #[arg(long, value_name = "FILE", env = "KIBOTOS_CREDENTIALS", required_unless_present = "kubeconfig")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "KIBOTOS_CREDENTIALS",
+        required_unless_present = "kubeconfig"
+    )]
     credentials: Option<PathBuf>,
     /// A kubeconfig in place of a credential; takes --host too.
-    #[arg(long, value_name = "FILE", env = "KIBOTOS_KUBECONFIG", conflicts_with = "credentials", requires = "host")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "KIBOTOS_KUBECONFIG",
+        conflicts_with = "credentials",
+        requires = "host"
+    )]
     kubeconfig: Option<PathBuf>,
     /// Name of the Host, with --kubeconfig.
     #[arg(long, value_name = "NAME", env = "KIBOTOS_HOST", conflicts_with = "credentials")]
     host: Option<HostName>,
     /// The engine's socket.
-    #[arg(long, value_name = "URL", env = "KIBOTOS_DOCKER", default_value = "unix:///var/run/docker.sock")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "KIBOTOS_DOCKER",
+        default_value = "unix:///var/run/docker.sock"
+    )]
     docker: EngineUrl,
     /// The agent's own directory, which also holds the Workspaces' directories.
     #[arg(long, value_name = "DIR", env = "KIBOTOS_ROOT", default_value = "/var/lib/kibotos")]
@@ -46,7 +62,12 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "KIBOTOS_CONFIG")]
     config: Option<PathBuf>,
     /// Where to serve /livez, /readyz and /metrics.
-    #[arg(long, value_name = "ADDRESS", env = "KIBOTOS_ADMIN_LISTEN", default_value = "127.0.0.1:9641")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "KIBOTOS_ADMIN_LISTEN",
+        default_value = "127.0.0.1:9641"
+    )]
     admin_listen: SocketAddr,
 }
 
@@ -105,7 +126,9 @@ async fn start(options: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 fn config(file: &Path) -> Result<AgentConfig, Unfit> {
-    let told = |error: &dyn std::fmt::Display| Unfit::Config(format!("--config {}: {error}", file.display()));
+    let told = |error: &dyn std::fmt::Display| {
+        Unfit::Config(format!("--config {}: {error}", file.display()))
+    };
     let text = std::fs::read_to_string(file).map_err(|error| told(&error))?;
     AgentConfig::parse(&text).map_err(|error| told(&error))
 }
@@ -120,6 +143,8 @@ fn access(options: &Options, root: &Root) -> Result<Access, Unfit> {
         (None, Some(file), Some(host)) => {
             trust::connect_with_kubeconfig(file, None, host).map_err(|error| wrong(&error))
         }
-        _ => Err(Unfit::Config("give --credentials FILE, or --kubeconfig FILE and --host NAME".into())),
+        _ => Err(Unfit::Config(
+            "give --credentials FILE, or --kubeconfig FILE and --host NAME".into(),
+        )),
     }
 }

@@ -7,8 +7,7 @@ use tracing::info;
 /// A token that is cancelled by SIGTERM or SIGINT.
 pub fn on_signal() -> std::io::Result<CancellationToken> {
     let stop = CancellationToken::new();
-    let (mut term, mut int) =
-        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let token = stop.clone();
     tokio::spawn(async move {
         let name = tokio::select! {

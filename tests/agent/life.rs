@@ -36,6 +36,7 @@ async fn a_run_becomes_running_is_stopped_started_again_with_its_layer_and_remov
     agent.change("web-2", json!({ "desired": "Removed" })).await;
     agent.phase("web-2", "Removed").await;
     assert_eq!(agent.inspect("web").await, Value::Null);
-    let left: Vec<_> = std::fs::read_dir(agent.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(agent.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains('_')), "{left:?}");
 }

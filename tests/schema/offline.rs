@@ -168,7 +168,8 @@ fn what_the_server_accepts_of_a_workspace_is_rendered_offline() {
 
 /// All that is wrong with a revision, and with the container of a Workspace that adds nothing to it.
 fn wrong_with_revision(schema: &Value, manifest: &Value) -> Vec<FieldError> {
-    let structural = schema::validate(&Schema::read(&schema["properties"]["spec"]), &manifest["spec"], "spec");
+    let structural =
+        schema::validate(&Schema::read(&schema["properties"]["spec"]), &manifest["spec"], "spec");
     if !structural.is_empty() {
         return structural;
     }

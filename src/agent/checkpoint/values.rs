@@ -7,8 +7,8 @@ use k8s_openapi::ByteString;
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use crate::api::host::HostMode;
 use crate::api::WorkspaceRun;
+use crate::api::host::HostMode;
 
 /// Which Host this agent is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
