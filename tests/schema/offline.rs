@@ -79,11 +79,17 @@ fn render(documents: &[Value]) -> Output {
     output
 }
 
+/// In a namespace of its own: two of one name are an error of theirs.
+fn apart(mut workspace: Value, number: usize) -> Value {
+    workspace["metadata"]["namespace"] = json!(format!("n{number}"));
+    workspace
+}
+
 /// The errors of each document, by its number.
 fn errors(output: &Output) -> BTreeMap<usize, Vec<String>> {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for line in stderr.lines() {
+    for line in stderr.lines().filter(|line| !line.starts_with("warning")) {
         let Some((_, rest)) = line.split_once(" document ") else { continue };
         let (number, rest) = rest.split_once(", ").unwrap();
         let (_, error) = rest.split_once(": ").unwrap();
@@ -123,7 +129,7 @@ fn what_the_server_refuses_of_a_workspace_is_refused_offline_at_the_same_field()
     let mut of = Vec::new();
     for pair in pairs.iter().filter(|pair| !needs_the_past(pair)) {
         for case in &pair.refused {
-            documents.push(manifest(Kind::Workspace, case));
+            documents.push(apart(manifest(Kind::Workspace, case), of.len()));
             of.push((pair, case));
         }
     }
@@ -150,7 +156,7 @@ fn what_the_server_accepts_of_a_workspace_is_rendered_offline() {
     let mut of = BTreeMap::new();
     for pair in &pairs {
         for case in pair.accepted.iter().filter(|_| !no_container(pair)) {
-            let manifest = manifest(Kind::Workspace, case);
+            let manifest = apart(manifest(Kind::Workspace, case), of.len());
             documents.extend(template(&manifest));
             documents.push(manifest);
             of.insert(documents.len(), (pair, case));

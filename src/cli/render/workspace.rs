@@ -94,6 +94,8 @@ fn attempt(
     let mut spec = WorkspaceSpec::deserialize(spec)
         .map_err(|error| vec![FieldError::new("spec", error.to_string())])?;
     let mut errors = check::workspace(document.name(), &spec);
+    // Judged, and told, with the rest of the metadata.
+    errors.retain(|error| !error.path.starts_with("metadata."));
     let template = match template(&spec, inputs) {
         Ok(Known::Revision(revision)) => revision,
         // Its own errors are told already.
