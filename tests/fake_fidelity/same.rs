@@ -239,6 +239,10 @@ fn tidy(value: &mut Value) {
             if let Some(Value::Array(mounts)) = map.get_mut("Mounts") {
                 mounts.sort_by_key(|m| format!("{}{}", m["Destination"], m["Target"]));
             }
+            // Nor ports.
+            if let Some(Value::Array(ports)) = map.get_mut("Ports") {
+                ports.sort_by_key(ToString::to_string);
+            }
             map.values_mut().for_each(tidy);
         }
         Value::Array(list) => {
