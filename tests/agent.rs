@@ -2,3 +2,4 @@
 //! server and a real engine.
 
 mod life;
+mod networks;

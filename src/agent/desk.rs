@@ -120,7 +120,7 @@ where
 {
     let (store, writer) = reflector::store();
     let (listed, refused) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let watched = Watched { store, listed: listed.clone(), refused: refused.clone() };
+    let kept = Watched { store, listed: listed.clone(), refused: refused.clone() };
     let changed = changed.clone();
     watches.spawn(async move {
         let failures = AtomicU32::new(0);
@@ -140,7 +140,7 @@ where
                     Err(error) => {
                         let kind = <K as Resource>::kind(&());
                         // The first time aloud, then each tenth.
-                        if failures.fetch_add(1, Ordering::Relaxed) % 10 == 0 {
+                        if failures.fetch_add(1, Ordering::Relaxed).is_multiple_of(10) {
                             warn!(%error, kind = %kind, "the API cannot be watched; it is tried again");
                         } else {
                             debug!(%error, kind = %kind, "the API cannot be watched");
@@ -154,14 +154,14 @@ where
             })
             .await;
     });
-    watched
+    kept
 }
 
 /// Whether the API knows us no more, rather than being away.
 fn refuses(error: &watcher::Error) -> bool {
     let code = match error {
-        watcher::Error::WatchError(status) => Some(status.code),
-        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        watcher::Error::WatchError(status)
+        | watcher::Error::InitialListFailed(kube::Error::Api(status))
         | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => Some(status.code),
         _ => None,
     };

@@ -25,7 +25,7 @@ use crate::docker::RestartPolicy;
 use crate::engine::{self, Engine, EngineError, Remove};
 
 /// Networks that every engine has.
-const BUILT_IN: [&str; 4] = ["bridge", "default", "host", "none"];
+pub const BUILT_IN_NETWORKS: [&str; 4] = ["bridge", "default", "host", "none"];
 
 /// What a step is done with.
 #[derive(Clone, Copy)]
@@ -149,7 +149,7 @@ impl Deed<'_> {
     }
 
     async fn has_network(&self, name: &str) -> Result<(), Fault> {
-        if name.is_empty() || BUILT_IN.contains(&name) {
+        if name.is_empty() || BUILT_IN_NETWORKS.contains(&name) {
             return Ok(());
         }
         match self.up.engine.network(name).await {
@@ -205,10 +205,17 @@ impl Deed<'_> {
 
     async fn connect(&self, id: &str, network: &str) -> Result<(), Fault> {
         let create = self.body()?;
-        let Some((_, settings)) = create.connect.iter().find(|(name, _)| name == network) else {
-            return Ok(());
-        };
-        let connected = self.up.engine.connect_network(network, id, settings).await;
+        let later = create.connect.iter().find(|(name, _)| name == network).map(|(_, s)| s);
+        let first = create.body.networking_config.endpoints_config.as_ref();
+        let settings = later.or_else(|| first.and_then(|endpoints| endpoints.get(network)));
+        let engine = &self.up.engine;
+        // Of a network that was made again the container still has the one of then.
+        match engine.disconnect_network(network, id).await {
+            Err(error) if error.is_engine_away() => return Err(of_container(&error)),
+            _ => {}
+        }
+        let settings = settings.cloned().unwrap_or_default();
+        let connected = engine.connect_network(network, id, &settings).await;
         connected.map_err(|error| of_container(&error))
     }
 

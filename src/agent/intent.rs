@@ -115,7 +115,9 @@ fn assignment(
     secret: &impl Fn(&str) -> Option<Arc<Secret>>,
 ) -> Assignment {
     let data = |name: &str, what: &str| {
-        let found = secret(name).filter(|secret| !is_of_another(secret, &run));
+        // Shared ones, like a config file's, may be any run's.
+        let own = run.spec.secret_name.as_deref() == Some(name);
+        let found = secret(name).filter(|secret| !own || !is_of_another(secret, &run));
         found.ok_or_else(|| {
             let message = format!("the controller has not yet made the Secret {name} {what}");
             Hold::new(Reason::SecretNotFound, message)

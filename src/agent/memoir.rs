@@ -226,12 +226,13 @@ impl Memoir {
         self.lock().identity.containers.get(workspace).is_some_and(|ids| ids.contains(id))
     }
 
-    /// Forgets containers that are no more. `listed` are the full ids of all there are.
-    pub fn forget_gone(&self, listed: &BTreeSet<&str>) {
+    /// Forgets containers that are no more, of Workspaces that are no more. `listed` are the full ids
+    /// of all there are.
+    pub fn forget_gone(&self, listed: &BTreeSet<&str>, is_here: impl Fn(&str) -> bool) {
         let mut state = self.lock();
         let before = state.identity.containers.clone();
-        for ids in state.identity.containers.values_mut() {
-            ids.retain(|id| listed.contains(id.as_str()));
+        for (workspace, ids) in &mut state.identity.containers {
+            ids.retain(|id| listed.contains(id.as_str()) || is_here(workspace));
         }
         state.identity.containers.retain(|_, ids| !ids.is_empty());
         if state.identity.containers != before {

@@ -76,24 +76,15 @@ impl Metrics {
     /// A registry with all of them, each with its name and what it says.
     pub fn registry(&self) -> Registry {
         let mut registry = Registry::with_prefix("kibotos_agent");
-        let mut add =
-            |name: &str, help: &str, metric: Box<dyn FnOnce(&mut Registry, &str, &str)>| {
-                metric(&mut registry, name, help);
-            };
-        macro_rules! register {
-            ($name:literal, $help:literal, $metric:expr) => {{
-                let metric = $metric.clone();
-                add($name, $help, Box::new(move |r, name, help| r.register(name, help, metric)));
-            }};
-        }
-        register!("steps", "Steps taken on the engine, by step and outcome", self.steps);
-        register!("step_seconds", "How long steps took", self.step_seconds);
-        register!("status_writes", "Writes of statuses, by outcome", self.status_writes);
-        register!("engine_up", "Whether the engine answers", self.engine_up);
-        register!("resyncs", "Lists of all containers", self.resyncs);
-        register!("workspaces", "Workspaces with a run on this host", self.workspaces);
-        register!("lease_age_seconds", "Time since the Lease was renewed", self.lease_age);
-        register!("disk_percent", "How full the engine's disk is", self.disk_percent);
+        let it = self.clone();
+        registry.register("steps", "Steps taken on the engine, by step and outcome", it.steps);
+        registry.register("step_seconds", "How long steps took", it.step_seconds);
+        registry.register("status_writes", "Writes of statuses, by outcome", it.status_writes);
+        registry.register("engine_up", "Whether the engine answers", it.engine_up);
+        registry.register("resyncs", "Lists of all containers", it.resyncs);
+        registry.register("workspaces", "Workspaces with a run on this host", it.workspaces);
+        registry.register("lease_age_seconds", "Time since the Lease was renewed", it.lease_age);
+        registry.register("disk_percent", "How full the engine's disk is", it.disk_percent);
         registry
     }
 }

@@ -1,10 +1,12 @@
 //! Looks at one Workspace on the host: the engine's word and the disk's, nothing remembered.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::container::{Create, own_directory};
 use super::context::Context;
 use super::directory::{self, DirectoryError, DirectoryState, Place};
+use super::execute::BUILT_IN_NETWORKS;
 use super::intent::Assignment;
 use super::lifecycle::{Ground, Hold, Image, Pull, Record, Seen, SeenContainer, Step, Wish};
 use super::link::{self, Up};
@@ -94,7 +96,12 @@ impl Look<'_> {
     /// One look.
     pub async fn look(&self, known: &mut Known) -> Result<(Seen, Details), Blind> {
         let found = self.container().await?;
-        let container = found.as_ref().map(sight::container);
+        let mut container = found.as_ref().map(sight::container);
+        if let (Some(container), Some(found)) = (&mut container, &found)
+            && !container.is_alive()
+        {
+            container.stale_networks = self.stale_networks(found).await?;
+        }
         let (image, image_id) = self.image(container.as_ref(), known).await?;
         let prefetch = self.prefetch().await?;
         let ground = self.ground(container.as_ref(), known).await?;
@@ -134,6 +141,21 @@ impl Look<'_> {
             Some(item) => self.up.engine.inspect(&item.id).await,
             None => Ok(None),
         }
+    }
+
+    /// Networks of the container that were made again: it knows them by their ids of then.
+    async fn stale_networks(&self, found: &Inspect) -> Result<BTreeSet<String>, EngineError> {
+        let mut stale = BTreeSet::new();
+        for (name, endpoint) in &found.network_settings.networks {
+            if endpoint.network_id.is_empty() || BUILT_IN_NETWORKS.contains(&name.as_str()) {
+                continue;
+            }
+            let now = self.up.engine.network(name).await?;
+            if now.is_some_and(|now| now.id != endpoint.network_id) {
+                stale.insert(name.clone());
+            }
+        }
+        Ok(stale)
     }
 
     async fn holder(&self) -> Result<Option<String>, EngineError> {

@@ -136,7 +136,7 @@ impl Task {
             };
             let pause = match up {
                 Ok(up) => self.pass(run, &up, &now_standing).await,
-                Err(why) => self.blind(run, &now_standing, &why),
+                Err(why) => Some(self.blind(run, &now_standing, &why)),
             };
             let Some(pause) = pause else { continue };
             run.known.forget();
@@ -259,8 +259,8 @@ impl Task {
                     }
                     () = self.stop.cancelled(), if step.may_be_cut() => break None,
                     _ = heard.changed() => {
-                        let word = heard.borrow_and_update().clone();
-                        run.note(step, StepOutcome::Started, word);
+                        let news = heard.borrow_and_update().clone();
+                        run.note(step, StepOutcome::Started, news);
                         self.tell(run, wish, Ok(sight), step);
                     }
                 }
@@ -320,12 +320,12 @@ impl Task {
     }
 
     /// The engine is not there: what it did last is all that is known.
-    fn blind(&self, run: &mut Run, standing: &Standing, why: &str) -> Option<Pause> {
+    fn blind(&self, run: &mut Run, standing: &Standing, why: &str) -> Pause {
         let fenced = standing.fenced && run.assignment.run.spec.leased == Some(true);
         let wish = run.assignment.wish(None, fenced);
         let hold = Hold::new(Reason::EngineUnreachable, why);
         self.tell(run, &wish, Err(&hold), &waiting(&hold));
-        Some(Pause::Until(None))
+        Pause::Until(None)
     }
 
     /// Makes the status anew, and has it written where it is another than it was.

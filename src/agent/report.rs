@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use tracing::{debug, warn};
 
 use super::lifecycle::backoff;
+use super::metrics::{Metrics, OutcomeLabel};
 use crate::api::names::manager;
 use crate::api::workspace_run::WorkspaceRunStatus;
 use crate::api::{Reason, WorkspaceRun};
@@ -45,11 +46,12 @@ pub struct Reporter {
     namespace: String,
     writes: Arc<Semaphore>,
     recorder: Recorder,
+    metrics: Metrics,
 }
 
 impl Reporter {
     /// A reporter into one host's namespace.
-    pub fn new(client: Client, namespace: &str, host: &str) -> Self {
+    pub fn new(client: Client, namespace: &str, host: &str, metrics: Metrics) -> Self {
         let source = kube::runtime::events::Reporter {
             controller: manager::AGENT.to_owned(),
             instance: Some(host.to_owned()),
@@ -59,6 +61,7 @@ impl Reporter {
             client,
             namespace: namespace.to_owned(),
             writes: Arc::new(Semaphore::new(WRITES)),
+            metrics,
         }
     }
 
@@ -75,7 +78,10 @@ impl Reporter {
             if !word.lasts && overtaken(&mut words, PASSING).await {
                 continue;
             }
-            match self.write(&word).await {
+            let written = self.write(&word).await;
+            let outcome = if written.is_ok() { "succeeded" } else { "failed" };
+            self.metrics.status_writes.get_or_create(&OutcomeLabel { outcome }).inc();
+            match written {
                 Ok(()) => {
                     failures = 0;
                     if words.changed().await.is_err() {

@@ -99,7 +99,8 @@ pub async fn run(
     parts.spawn(registrar.run(stop.clone()));
     parts.spawn(tasks::work(context.clone(), client.clone(), desk.clone(), stop.clone()));
     parts.spawn(memoir.clone().write(stop.clone()));
-    let reporter = Reporter::new(client, &context.namespace, &context.host);
+    let reporter =
+        Reporter::new(client, &context.namespace, &context.host, context.metrics.clone());
     let supervisor = Supervisor::new(context.clone(), reporter, bells, stop.clone());
     let agent = Agent {
         context,

@@ -1,5 +1,7 @@
 //! What an engine's answers say of a Workspace's container. Pure.
 
+use std::collections::BTreeSet;
+
 use super::lifecycle::SeenContainer;
 use super::status::Details;
 use crate::api::grammar::Protocol;
@@ -77,6 +79,7 @@ pub fn container(found: &Inspect) -> SeenContainer {
             restart_policy: None,
         },
         networks: found.network_settings.networks.keys().cloned().collect(),
+        stale_networks: BTreeSet::new(),
     }
 }
 

@@ -66,6 +66,8 @@ pub struct Supervisor {
     tasks: BTreeMap<String, Post>,
     running: JoinSet<()>,
     seen: BTreeMap<String, Print>,
+    /// Containers that no run was there for at the last resync.
+    strays: BTreeSet<String>,
 }
 
 /// Where one task gets what is assigned.
@@ -82,7 +84,8 @@ impl Supervisor {
     /// A supervisor without tasks.
     pub fn new(context: Shared, reporter: Reporter, bells: Bells, stop: CancellationToken) -> Self {
         let (tasks, running, seen) = (BTreeMap::new(), JoinSet::new(), BTreeMap::new());
-        Self { context, reporter, bells, stop, tasks, running, seen }
+        let strays = BTreeSet::new();
+        Self { context, reporter, bells, stop, tasks, running, seen, strays }
     }
 
     /// Hands out what is assigned: new tasks begin, changed ones are told, others end.
@@ -178,6 +181,8 @@ impl Supervisor {
         };
         self.context.metrics.resyncs.inc();
         self.ring_where_something_happened(&listed, standing);
+        let ids = listed.iter().map(|item| item.id.as_str()).collect();
+        self.context.memoir.forget_gone(&ids, |uid| self.tasks.contains_key(uid));
         let counts = self.count(&listed, standing);
         if let Err(error) = self.see_to_orphans(&up, &listed, standing, certain).await {
             warn!(%error, "what is left of earlier runs could not be seen to");
@@ -225,13 +230,19 @@ impl Supervisor {
         if !certain || standing.orders.mode == HostMode::Restricted {
             return Ok(());
         }
+        let mut strays = BTreeSet::new();
         for item in listed.iter().filter(|item| is_of_host(item, standing)) {
             let Some(uid) = item.labels.get(label::WORKSPACE_UID) else { continue };
             if self.tasks.contains_key(uid) || !self.context.memoir.is_ours(uid, &item.id) {
                 continue;
             }
-            orphans::see_to(&up.engine, item, standing).await?;
+            // The first sight of it may be of a moment in between.
+            if self.strays.contains(&item.id) {
+                orphans::see_to(&up.engine, item, standing).await?;
+            }
+            strays.insert(item.id.clone());
         }
+        self.strays = strays;
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 /// A process whose main loop did not turn for so long hangs.
-const STALE: Duration = Duration::from_secs(60);
+const STALE: Duration = Duration::from_mins(1);
 
 /// The sign of life of a main loop.
 #[derive(Clone, Debug)]

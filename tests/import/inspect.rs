@@ -227,9 +227,9 @@ fn one_bad_element_is_an_error_that_leaves_the_others_alone() {
     named["HostConfig"]["Memory"] = json!("1g");
     let image = json!({ "Id": "sha256:aa", "Name": "/odd", "RepoTags": [], "Config": {} });
     let imported = inspect(&json!([plain(), named, 7, image, null]), None);
-    let names: Vec<_> =
+    let good: Vec<_> =
         imported.workspaces.iter().map(|w| w.metadata.name.clone().unwrap()).collect();
-    assert_eq!(names, ["web"]);
+    assert_eq!(good, ["web"]);
     let errors: Vec<_> = imported.errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         errors,

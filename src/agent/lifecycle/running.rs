@@ -254,7 +254,8 @@ fn start(case: &Case<'_>, container: &SeenContainer) -> Step {
         return step;
     }
     let id = container.id.clone();
-    if let Some(network) = case.wish.networks.iter().find(|n| !container.networks.contains(*n)) {
+    let missing = case.wish.networks.iter().find(|n| !container.networks.contains(*n));
+    if let Some(network) = missing.or(container.stale_networks.first()) {
         return case.unless_it_failed(Step::Connect { id, network: network.clone() });
     }
     let step = case.unless_it_failed(Step::Start { id });

@@ -83,6 +83,9 @@ pub struct SeenContainer {
     pub limits: Update,
     /// Names of its networks.
     pub networks: BTreeSet<String>,
+    /// Those of them that were removed and made again since: it never starts until it is joined to
+    /// them anew.
+    pub stale_networks: BTreeSet<String>,
 }
 
 impl SeenContainer {

@@ -44,6 +44,7 @@ fn container(state: ContainerStatus) -> SeenContainer {
         policy: RestartPolicy::default(),
         limits: Update::default(),
         networks: std::collections::BTreeSet::default(),
+        stale_networks: std::collections::BTreeSet::default(),
     }
 }
 

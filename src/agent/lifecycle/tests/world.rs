@@ -57,6 +57,7 @@ pub fn container() -> SeenContainer {
         policy: policy("no"),
         limits: Update::default(),
         networks: std::collections::BTreeSet::default(),
+        stale_networks: std::collections::BTreeSet::default(),
     }
 }
 
