@@ -43,6 +43,7 @@ impl Fault {
 
 /// What of a message tells its kind: each row's words must all be there.
 const KNOWN: &[(&[&str], Reason)] = &[
+    (&["error while mounting volume"], Reason::VolumeDriverFailed),
     (&["port is already allocated"], Reason::PortConflict),
     (&["address already in use"], Reason::PortConflict),
     (&["cannot assign requested address"], Reason::PortConflict),
@@ -96,8 +97,29 @@ fn told(reason: Reason, message: &str) -> String {
             format!("{message}: make the network on the host, or take it out of container.networks")
         }
         Reason::NoSpace => format!("{message}: the host's disk is full"),
+        Reason::VolumeDriverFailed => {
+            format!("{message}: see the driver and its options in the StoragePool")
+        }
+        Reason::InvalidSpec => match field(message) {
+            Some(field) => format!("{message}: see {field}"),
+            None => message.to_owned(),
+        },
         _ => message.to_owned(),
     }
+}
+
+/// The field that a refusal is about, where the engine's words tell.
+fn field(message: &str) -> Option<&'static str> {
+    const FIELDS: &[(&str, &str)] = &[
+        ("unable to find user", "container.user"),
+        ("no matching entries in passwd", "container.user"),
+        ("unable to find group", "container.groupAdd, and the group in container.user"),
+        ("unknown runtime", "container.runtime"),
+        ("unknown or invalid runtime", "container.runtime"),
+        ("exec: ", "container.command and container.args, and what the image runs by itself"),
+    ];
+    let text = message.to_lowercase();
+    FIELDS.iter().find(|(word, _)| text.contains(word)).map(|(_, field)| *field)
 }
 
 #[cfg(test)]
@@ -146,9 +168,26 @@ mod tests {
             (404, "No such image: app:latest", Reason::ImageNotFound),
             (500, "write /var/lib/docker/tmp: no space left on device", Reason::NoSpace),
             (400, "Unknown runtime specified nope", Reason::InvalidSpec),
+            (
+                500,
+                "error while mounting volume '/var/lib/docker/volumes/v/_data': failed to mount local volume: mount /srv/x:/var/lib/docker/volumes/v/_data, flags: 0x1000: no such file or directory",
+                Reason::VolumeDriverFailed,
+            ),
             (500, "something new", Reason::StartFailed),
         ] {
             assert_eq!(of_container(&refused(status, message)).hold.reason, reason, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_that_it_is_about() {
+        for (message, field) in [
+            ("exec: \"nope\": executable file not found in $PATH: unknown", "container.command"),
+            ("unable to find user nope: no matching entries in passwd file", "container.user"),
+            ("Unknown runtime specified nope", "container.runtime"),
+        ] {
+            let told = of_container(&refused(400, message)).hold.message;
+            assert!(told.starts_with(message) && told.contains(field), "{told}");
         }
     }
 
