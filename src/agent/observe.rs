@@ -13,6 +13,7 @@ use super::link::{self, Up};
 use super::policy;
 use super::sight::{self, Claim};
 use super::status::Details;
+use super::volumes;
 use crate::api::grammar::ImageReference;
 use crate::api::names;
 use crate::api::workspace_run::DesiredState;
@@ -256,11 +257,13 @@ impl Look<'_> {
         .map_err(|error| Blind::Other(error.to_string()))
     }
 
-    /// Whether the volumes are there, and what is mounted.
+    /// Whether the volumes are there, and are those that are meant: one of their name that is not
+    /// ours is for the step that would make them to refuse.
     async fn volumes(&self) -> Result<Ground, EngineError> {
         for mount in self.assignment.run.spec.mounts.iter().flatten() {
-            let name = names::engine_volume(&mount.volume.uid);
-            if self.up.engine.volume(&name).await?.is_none() {
+            let uid = &mount.volume.uid;
+            let found = self.up.engine.volume(&names::engine_volume(uid)).await?;
+            if !found.is_some_and(|found| volumes::is_of(&found, uid)) {
                 return Ok(Ground::Missing);
             }
         }

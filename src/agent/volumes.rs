@@ -44,7 +44,8 @@ pub async fn ensure(engine: &Engine, mount: &RunMount, host_uid: &str) -> Result
     }
 }
 
-fn is_of(volume: &Volume, uid: &str) -> bool {
+/// Whether a volume on the engine holds the data of the Volume with this uid.
+pub fn is_of(volume: &Volume, uid: &str) -> bool {
     volume.labels.get(label::VOLUME_UID).is_some_and(|of| of == uid)
 }
 
