@@ -138,7 +138,7 @@ fn assignment(
                 "the Secret {} does not hold the config file that the run names by its hash",
                 config.secret_name
             );
-            Hold::new(Reason::ConfigMapNotFound, message)
+            Hold::new(Reason::SecretNotFound, message)
         })
     });
     let prefetch = run.spec.prefetch.as_ref().and_then(|prefetch| prefetch.secret_name.as_ref());

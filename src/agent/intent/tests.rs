@@ -100,7 +100,7 @@ fn a_config_file_is_the_one_of_its_hash_or_none() {
     assert_eq!(sha256(b"abc"), of_abc);
     assert!(matches!(assigned(run(of_abc), found()).config, Given::There(_)));
     let wrong = assigned(run(&"0".repeat(64)), found());
-    assert_eq!(hold(&wrong).reason, Reason::ConfigMapNotFound);
+    assert_eq!(hold(&wrong).reason, Reason::SecretNotFound);
     assert_eq!(hold(&assigned(run(of_abc), None)).reason, Reason::SecretNotFound);
 }
 
