@@ -163,8 +163,11 @@ impl Record {
                 start.engine_restarts = start.engine_restarts.max(container.restart_count);
             }
             before => {
+                // An engine counts a restart when the container ends, and starts it later: so a look
+                // in between has seen the count of the start to come.
+                let count = container.restart_count;
                 if let Some(start) = before
-                    && container.restart_count <= start.engine_restarts
+                    && (count == 0 || count < start.engine_restarts)
                 {
                     // Not the engine's doing, which counts on, but a start that sets the count to 0.
                     self.restarts_before += start.engine_restarts + 1;

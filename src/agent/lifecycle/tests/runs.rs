@@ -140,21 +140,33 @@ fn what_the_agent_ends_for_a_stale_lease_is_no_end_of_the_run() {
     ]);
 }
 
-#[test]
-fn restarts_count_the_engines_and_the_agents_and_never_fall() {
+/// What is counted at each of these looks, a start's second and the engine's count.
+fn counted(looks: &[(&str, i64)]) -> Vec<i64> {
     let mut world = World::running();
     let mut seen = Vec::new();
-    for (at, count) in [("10", 0), ("11", 1), ("12", 2), ("12", 0), ("13", 0), ("14", 1)] {
+    for (at, count) in looks {
         let started = Some(format!("2026-01-01T12:30:{at}Z"));
         world.seen.container = Some(crate::agent::lifecycle::SeenContainer {
             started_at: started,
-            restart_count: count,
+            restart_count: *count,
             ..container()
         });
         world.record.start = world.record.start.take().filter(|s| s.at != LATELY);
         world.look();
         seen.push(world.record.restarts());
     }
+    seen
+}
+
+#[test]
+fn restarts_count_the_engines_and_the_agents_and_never_fall() {
+    let looks = [("10", 0), ("11", 1), ("12", 2), ("12", 0), ("13", 0), ("14", 1)];
     // Two by the engine; a start by hand, which sets its count to 0, first fails; one more.
-    assert_eq!(seen, [0, 1, 2, 2, 3, 4]);
+    assert_eq!(counted(&looks), [0, 1, 2, 2, 3, 4]);
+}
+
+#[test]
+fn a_restart_that_the_engine_counts_before_it_starts_the_container_counts_once() {
+    let looks = [("10", 0), ("10", 1), ("11", 1), ("11", 2), ("12", 2)];
+    assert_eq!(counted(&looks), [0, 1, 1, 2, 2]);
 }
