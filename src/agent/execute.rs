@@ -21,8 +21,7 @@ use super::volumes;
 use crate::api::grammar::{self, ImageReference};
 use crate::api::names::DEFAULT_STOP_GRACE;
 use crate::api::{Reason, WorkspaceRunSpec};
-use crate::docker::RestartPolicy;
-use crate::engine::{self, Engine, EngineError, Remove};
+use crate::engine::{self, Engine, Remove};
 
 /// Networks that every engine has.
 pub const BUILT_IN_NETWORKS: [&str; 4] = ["bridge", "default", "host", "none"];
@@ -237,7 +236,9 @@ impl Deed<'_> {
         self.with_place(move |place| directory::write_config(place, &content)).await?;
         let wanted = self.run().config_file.as_ref().and_then(|c| c.reload_signal.as_deref());
         match (signal, wanted) {
-            (Some(id), Some(signal)) => reload(&self.up.engine, id, signal).await,
+            // An engine takes a signal for a wish to end: at the container's next exit it does not
+            // restart it, whatever its policy, also not when that is set once more. The agent does.
+            (Some(id), Some(signal)) => kill(&self.up.engine, id, signal).await,
             _ => Ok(()),
         }
     }
@@ -344,26 +345,6 @@ async fn kill(engine: &Engine, id: &str, signal: &str) -> Result<(), Fault> {
         Err(error) if error.is_conflict() || error.is_not_found() => Ok(()),
         other => other.map_err(|error| of_container(&error)),
     }
-}
-
-/// Sends the signal that makes a program read its config file anew. An engine takes a signal like
-/// SIGHUP for a wish to end, and turns its restart policy off: so it is put on again.
-async fn reload(engine: &Engine, id: &str, signal: &str) -> Result<(), Fault> {
-    kill(engine, id, signal).await?;
-    let policy = match engine.inspect(id).await {
-        Ok(Some(found)) => found.host_config.restart_policy,
-        Ok(None) => return Ok(()),
-        Err(error) => return Err(of_container(&error)),
-    };
-    if matches!(policy.name.as_str(), "" | "no") {
-        return Ok(());
-    }
-    let again = |policy: RestartPolicy| crate::docker::Update {
-        restart_policy: Some(policy),
-        ..crate::docker::Update::default()
-    };
-    let put = engine.update(id, &again(policy)).await;
-    put.map(drop).map_err(|error: EngineError| of_container(&error))
 }
 
 /// How long a call that may be cut is waited for when the agent ends.

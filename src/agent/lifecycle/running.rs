@@ -230,7 +230,7 @@ fn crashed(case: &Case<'_>, container: &SeenContainer) -> Hold {
     if container.is_governed() && case.wish.restart != Restart::Kept {
         // Its engine restarts it after every other end.
         let message = format!(
-            "the container was stopped on the host (exit code {code}); it is started again, for powerState is Running"
+            "the container was stopped or signalled on the host, and its engine does not start it again (exit code {code}); it is started again, for powerState is Running"
         );
         return Hold::new(Reason::StoppedByHand, message);
     }
