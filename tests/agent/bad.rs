@@ -27,7 +27,7 @@ async fn what_a_user_must_change_is_told_by_its_field_and_other_runs_go_on() {
     }]);
     let broken = json!([{
         "volume": { "name": "data", "uid": agent.scope.name("w") }, "driver": "local",
-        "driverOptions": { "type": "none", "o": "bind", "device": "/no/such/place" },
+        "driverOptions": { "type": "none", "o": "bind", "device": "/tmp/no-such-volume" },
         "path": "/data",
     }]);
     let device = json!([{ "pathOnHost": "/dev/no-such-device" }]);
@@ -75,7 +75,7 @@ async fn what_a_user_must_change_is_told_by_its_field_and_other_runs_go_on() {
             &["no-such-user", "container.user"],
         ),
         ("vol", json!({ "mounts": mount }), "VolumeDriverFailed", &["no-such-driver"]),
-        ("opts", json!({ "mounts": broken }), "VolumeDriverFailed", &["/no/such/place"]),
+        ("opts", json!({ "mounts": broken }), "VolumeDriverFailed", &["/tmp/no-such-volume"]),
     ] {
         agent.create(&agent.run(name, 1, spec)).await;
         let message = waits(&agent, &format!("{name}-1"), reason).await;

@@ -81,29 +81,34 @@ async fn the_config_file_changes_in_place_and_the_program_is_told() {
     agent.until("web-1", "observed", |status| status.observed_generation == generation).await;
 }
 
+/// An engine takes any signal for a wish to end, and restarts nothing after it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reload_signal_does_not_cost_the_container_its_restart_policy() {
+async fn a_container_that_ends_after_a_reload_signal_is_started_again_by_its_policy() {
     let (cluster, engine) = (cluster().await, engine().await);
     let agent = agent(&cluster, &engine, "reload").await;
-    let mut spec = reader(config(&agent, b"colour=red").await);
-    spec["restartPolicy"] = json!({ "name": "unless-stopped" });
-    agent.create(&agent.run("web", 1, spec)).await;
-    agent.phase("web-1", "Running").await;
-    reads(&agent, "colour=red").await;
+    for (name, policy) in
+        [("always", "always"), ("unless", "unless-stopped"), ("fail", "on-failure")]
+    {
+        let mut spec = config_of(&config(&agent, b"colour=red").await);
+        spec["restartPolicy"] = json!({ "name": policy });
+        agent.create(&agent.run(name, 1, spec)).await;
+    }
     let blue = config(&agent, b"colour=blue").await;
-    agent.change("web-1", json!({ "configFile": blue })).await;
-    reads(&agent, "colour=blue").await;
-    let generation = agent.runs().get("web-1").await.unwrap().metadata.generation;
-    agent.until("web-1", "observed", |status| status.observed_generation == generation).await;
-    // The engine itself starts it again.
-    let id = agent.inspect("web").await["Id"].as_str().unwrap().to_owned();
-    let body = json!({ "Cmd": ["sh", "-c", "kill -TERM 1"] });
-    let exec = engine.call("POST", &format!("/containers/{id}/exec"), Some(&body)).await;
-    let exec = exec["Id"].as_str().unwrap();
-    engine.call("POST", &format!("/exec/{exec}/start"), Some(&json!({ "Detach": true }))).await;
-    let status = agent.until("web-1", "started again", |status| status.restarts == Some(1)).await;
-    assert_eq!(status.container_id.as_deref(), Some(id.as_str()));
-    assert_eq!(agent.inspect("web").await["RestartCount"], 1, "by the engine");
+    for name in ["always", "unless", "fail"] {
+        let run = format!("{name}-1");
+        agent.phase(&run, "Running").await;
+        agent.change(&run, json!({ "configFile": blue })).await;
+        // The program ends with the signal.
+        let status = agent.until(&run, "started again", |s| s.restarts >= Some(1)).await;
+        assert_eq!(status.container_id.as_deref(), agent.inspect(name).await["Id"].as_str());
+        agent.phase(&run, "Running").await;
+    }
+}
+
+/// A program that ends in failure with SIGHUP.
+fn config_of(config: &Value) -> Value {
+    let line = "trap 'exit 3' HUP; trap 'exit 0' TERM; while :; do sleep 0.1; done";
+    json!({ "container": { "command": ["sh", "-c", line] }, "configFile": config })
 }
 
 #[tokio::test(flavor = "multi_thread")]

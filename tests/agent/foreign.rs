@@ -63,7 +63,9 @@ async fn what_is_foreign_is_the_same_byte_for_byte_after_a_life_beside_it() {
     let own = status.container_id.clone().unwrap();
     // What is made of such an image bears the labels of ours.
     let image = agent.scope.name("committed");
-    engine.call("POST", &format!("/commit?container={own}&repo={image}&tag=1"), Some(&json!({}))).await;
+    engine
+        .call("POST", &format!("/commit?container={own}&repo={image}&tag=1"), Some(&json!({})))
+        .await;
     let foreign = Foreign::make(&agent, &format!("{image}:1")).await;
     let copy = &engine.call("GET", &foreign.paths[0], None).await;
     assert_eq!(copy["Config"]["Labels"]["kibotos.dev/host-uid"], agent.host_uid.as_str());
@@ -73,7 +75,9 @@ async fn what_is_foreign_is_the_same_byte_for_byte_after_a_life_beside_it() {
     assert_eq!(agent.status("web-1").await.container_id.as_deref(), Some(own.as_str()));
     agent.change("web-1", json!({ "desired": "Stopped" })).await;
     agent.phase("web-1", "Exited").await;
-    agent.create(&agent.run("web", 2, json!({ "writableLayer": { "retention": "Discard" } }))).await;
+    agent
+        .create(&agent.run("web", 2, json!({ "writableLayer": { "retention": "Discard" } })))
+        .await;
     let status = agent.phase("web-2", "Running").await;
     assert_ne!(status.container_id.as_deref(), Some(own.as_str()));
     assert!(before.iter().all(|one| !one.contains(&status.container_id.clone().unwrap())));

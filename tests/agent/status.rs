@@ -14,7 +14,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{Agent, agent, cluster, engine, eventually};
+use crate::fixture::{Agent, Engine, EngineServer, agent, cluster, engine, eventually};
 
 fn hosts(agent: &Agent) -> Api<Host> {
     Api::all(agent.admin())
@@ -34,7 +34,18 @@ fn condition(status: &HostStatus, kind: &str) -> Option<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_whole_way_to_running_is_one_write_and_then_nothing_is_written() {
-    let (cluster, engine) = (cluster().await, engine().await);
+    // On an engine of its own: the Host counts foreign containers, as those of other tests are.
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("engine");
+    let (_server, engine) = tokio::task::spawn_blocking(move || {
+        let server = EngineServer::start(&directory)?;
+        let engine = Engine::connect(server.socket())?;
+        Ok::<_, String>((server, engine))
+    })
+    .await
+    .unwrap()
+    .unwrap();
+    let cluster = cluster().await;
     let agent = agent(&cluster, &engine, "steady").await;
     agent.resyncs(1).await;
     let made = agent.create(&agent.run("web", 1, json!({}))).await;
@@ -44,7 +55,8 @@ async fn the_whole_way_to_running_is_one_write_and_then_nothing_is_written() {
     let mut events = runs.watch(&params, &from).await.unwrap().boxed();
     agent.phase("web-1", "Running").await;
     // The Host counts one container more, a look later.
-    host(&agent, "counted", |status| status.containers.as_ref().is_some_and(|c| c.managed == 1)).await;
+    host(&agent, "counted", |status| status.containers.as_ref().is_some_and(|c| c.managed == 1))
+        .await;
     agent.resyncs(2).await;
     let host_before = hosts(&agent).get(&agent.joined.host).await.unwrap().resource_version();
     agent.resyncs(5).await;
@@ -102,7 +114,10 @@ async fn the_host_tells_what_its_engine_and_machine_are_and_its_lease_is_renewed
     let (cluster, engine) = (cluster().await, engine().await);
     let mut agent = agent(&cluster, &engine, "facts").await;
     let foreign = json!({ "Image": "kibotos.test/busybox:1", "Cmd": ["true"] });
-    assert_eq!(agent.scope.create(&format!("name={}", agent.scope.name("f")), foreign).await.0, 201);
+    assert_eq!(
+        agent.scope.create(&format!("name={}", agent.scope.name("f")), foreign).await.0,
+        201
+    );
     agent.create(&agent.run("web", 1, json!({}))).await;
     agent.phase("web-1", "Running").await;
     let status = host(&agent, "all told", |status| {
@@ -116,11 +131,14 @@ async fn the_host_tells_what_its_engine_and_machine_are_and_its_lease_is_renewed
     assert_eq!(status.engine_api_version, Some(engine.api().to_string()));
     assert_eq!(status.storage_driver, text(&info["Driver"]));
     assert_eq!(status.os, text(&info["OSType"]));
-    assert_eq!(status.architecture.as_deref(), Some(match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }));
+    assert_eq!(
+        status.architecture.as_deref(),
+        Some(match std::env::consts::ARCH {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64",
+            other => other,
+        })
+    );
     let mut runtimes: Vec<_> = info["Runtimes"].as_object().unwrap().keys().cloned().collect();
     runtimes.sort();
     assert_eq!(status.runtimes, runtimes);
