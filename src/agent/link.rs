@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use k8s_openapi::jiff::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -46,6 +46,18 @@ pub struct Up {
 pub struct Linker {
     socket: PathBuf,
     state: watch::Sender<Link>,
+    doubted: mpsc::UnboundedReceiver<(Arc<Up>, String)>,
+}
+
+/// Where it is told that a link, though it holds, is no use.
+#[derive(Clone, Debug)]
+pub struct Doubts(mpsc::UnboundedSender<(Arc<Up>, String)>);
+
+impl Doubts {
+    /// Tells that an engine does not answer, and why that is thought.
+    pub fn tell(&self, up: &Arc<Up>, why: String) {
+        drop(self.0.send((up.clone(), why)));
+    }
 }
 
 /// Looks at which instance of the engine serves the socket now.
@@ -61,14 +73,15 @@ pub async fn instance(socket: &Path) -> Result<(String, Timestamp), String> {
 
 impl Linker {
     /// A link to be made to the engine behind a socket.
-    pub fn new(socket: &Path) -> (Self, watch::Receiver<Link>) {
+    pub fn new(socket: &Path) -> (Self, watch::Receiver<Link>, Doubts) {
         let (state, link) = watch::channel(Link::Down("the engine was not looked for yet".into()));
-        (Self { socket: socket.to_owned(), state }, link)
+        let (doubts, doubted) = mpsc::unbounded_channel();
+        (Self { socket: socket.to_owned(), state, doubted }, link, Doubts(doubts))
     }
 
     /// Makes the link, and makes it anew whenever it breaks, until `stop`. `hear` gets each event
     /// that speaks of a container of a Workspace, by the Workspace's uid.
-    pub async fn run(self, hear: impl Fn(&str, &Event), stop: CancellationToken) {
+    pub async fn run(mut self, hear: impl Fn(&str, &Event), stop: CancellationToken) {
         let mut pause = FIRST_PAUSE;
         loop {
             let ended = tokio::select! {
@@ -89,7 +102,7 @@ impl Linker {
     }
 
     /// Holds the link until it breaks, and says why it did.
-    async fn hold(&self, hear: &impl Fn(&str, &Event), pause: &mut Duration) -> String {
+    async fn hold(&mut self, hear: &impl Fn(&str, &Event), pause: &mut Duration) -> String {
         let made = async {
             let (text, began) = instance(&self.socket).await?;
             let engine = Engine::connect(&self.socket).await.map_err(|e| e.to_string())?;
@@ -104,9 +117,17 @@ impl Linker {
         *pause = FIRST_PAUSE;
         let api: ApiVersion = up.engine.api();
         info!(api = %api, "the engine is there");
-        self.state.send_replace(Link::Up(Arc::new(up)));
+        let up = Arc::new(up);
+        self.state.send_replace(Link::Up(up.clone()));
         loop {
-            match events.next().await {
+            let event = tokio::select! {
+                event = events.next() => event,
+                Some((of, why)) = self.doubted.recv() => {
+                    if Arc::ptr_eq(&of, &up) { return why }
+                    continue;
+                }
+            };
+            match event {
                 Some(Ok(event)) => {
                     if let Some(uid) = speaks_of(&event) {
                         hear(uid, &event);

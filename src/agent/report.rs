@@ -45,13 +45,20 @@ pub struct Reporter {
     client: Client,
     namespace: String,
     writes: Arc<Semaphore>,
+    renewed: watch::Receiver<Option<Duration>>,
     recorder: Recorder,
     metrics: Metrics,
 }
 
 impl Reporter {
-    /// A reporter into one host's namespace.
-    pub fn new(client: Client, namespace: &str, host: &str, metrics: Metrics) -> Self {
+    /// A reporter into one host's namespace. `renewed` tells each time that the API took the Lease.
+    pub fn new(
+        client: Client,
+        namespace: &str,
+        host: &str,
+        renewed: watch::Receiver<Option<Duration>>,
+        metrics: Metrics,
+    ) -> Self {
         let source = kube::runtime::events::Reporter {
             controller: manager::AGENT.to_owned(),
             instance: Some(host.to_owned()),
@@ -62,6 +69,7 @@ impl Reporter {
             namespace: namespace.to_owned(),
             writes: Arc::new(Semaphore::new(WRITES)),
             metrics,
+            renewed,
         }
     }
 
@@ -92,7 +100,13 @@ impl Reporter {
                     failures += 1;
                     let run = word.run.name_any();
                     warn!(%error, run, "a status could not be written; it is tried again");
-                    overtaken(&mut words, backoff(failures)).await;
+                    // However long the API was away: once it takes the Lease it takes this too.
+                    let mut renewed = self.renewed.clone();
+                    renewed.mark_unchanged();
+                    tokio::select! {
+                        _ = overtaken(&mut words, backoff(failures)) => {}
+                        Ok(()) = renewed.changed() => {}
+                    }
                 }
             }
         }

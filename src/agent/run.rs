@@ -20,7 +20,7 @@ use super::housekeeping::Housekeeper;
 use super::images::pull::Pulls;
 use super::instance::since_boot;
 use super::intent::assign;
-use super::link::{Link, Linker};
+use super::link::{Doubts, Link, Linker};
 use super::memoir::Memoir;
 use super::metrics::Metrics;
 use super::policy::HostPath;
@@ -31,6 +31,9 @@ use super::root::Root;
 use super::supervisor::{Bells, Supervisor};
 use super::tasks;
 use crate::runtime::admin::{self, Admin, Pulse};
+
+/// An engine that does not answer the lightest of all calls for so long hangs.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What an agent is started with.
 #[derive(Debug)]
@@ -58,7 +61,7 @@ pub async fn run(
     let memoir = Memoir::open(&root, &options.host)?;
     let metrics = Metrics::default();
     let bells = Bells::default();
-    let (linker, link) = Linker::new(&options.socket);
+    let (linker, link, doubts) = Linker::new(&options.socket);
     let (standing, standing_seen) = watch::channel(Standing {
         orders: memoir.orders(),
         uids: memoir.uids(),
@@ -99,8 +102,13 @@ pub async fn run(
     parts.spawn(registrar.run(stop.clone()));
     parts.spawn(tasks::work(context.clone(), client.clone(), desk.clone(), stop.clone()));
     parts.spawn(memoir.clone().write(stop.clone()));
-    let reporter =
-        Reporter::new(client, &context.namespace, &context.host, context.metrics.clone());
+    let reporter = Reporter::new(
+        client,
+        &context.namespace,
+        &context.host,
+        renewed_seen.clone(),
+        context.metrics.clone(),
+    );
     let supervisor = Supervisor::new(context.clone(), reporter, bells, stop.clone());
     let agent = Agent {
         context,
@@ -112,6 +120,7 @@ pub async fn run(
         pulse,
         supervisor,
         housekeeper: Housekeeper::default(),
+        doubts,
     };
     agent.turn(&stop).await;
     memoir.save().await;
@@ -146,6 +155,7 @@ struct Agent {
     pulse: Pulse,
     supervisor: Supervisor,
     housekeeper: Housekeeper,
+    doubts: Doubts,
 }
 
 impl Agent {
@@ -247,11 +257,19 @@ impl Agent {
     async fn resync(&mut self) {
         let standing = self.standing.borrow().clone();
         let certain = self.desk.is_listed() && !standing.outcast;
-        let counts = self.supervisor.resync(&standing, certain).await;
+        let answers = self.doubt().await;
+        let counts = match &answers {
+            Ok(()) => self.supervisor.resync(&standing, certain).await,
+            Err(_) => None,
+        };
         let mut facts = self.facts.borrow().clone();
         facts.containers = counts.or(facts.containers);
         facts.boot_id = boot_id();
-        match (self.engine_facts().await, &*self.context.link.borrow()) {
+        let engine = match answers {
+            Ok(()) => self.engine_facts().await,
+            Err(why) => Err(why),
+        };
+        match (engine, &*self.context.link.borrow()) {
             (Ok(engine), _) => (facts.engine, facts.away) = (Some(engine), None),
             (Err(_), Link::Down(why)) => facts.away = Some(why.clone()),
             (Err(why), Link::Up(_)) => facts.away = Some(why),
@@ -268,6 +286,22 @@ impl Agent {
             }
             other
         });
+    }
+
+    /// Whether the engine answers at all. One that hangs keeps its connections, so the link alone
+    /// does not tell.
+    async fn doubt(&self) -> Result<(), String> {
+        let up = match &*self.context.link.borrow() {
+            Link::Up(up) => up.clone(),
+            Link::Down(why) => return Err(why.clone()),
+        };
+        let why = match tokio::time::timeout(ANSWERS_WITHIN, up.engine.ping()).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("it did not answer within {ANSWERS_WITHIN:?}"),
+        };
+        self.doubts.tell(&up, why.clone());
+        Err(why)
     }
 
     async fn engine_facts(&self) -> Result<EngineFacts, String> {

@@ -19,14 +19,13 @@ use tracing::{info, warn};
 use super::context::{Shared, Standing};
 use super::intent::Assignment;
 use super::link::{Link, Up};
-use super::orphans;
+use super::orphans::Orphans;
 use super::reconcile::Task;
 use super::report::{Reporter, Word};
 use super::status;
 use crate::api::host::{ContainerCounts, HostMode};
 use crate::api::names::label;
 use crate::docker::ListItem;
-use crate::engine::EngineError;
 
 /// The bells of all tasks, by the Workspace's uid.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +67,7 @@ pub struct Supervisor {
     seen: BTreeMap<String, Print>,
     /// Containers that no run was there for at the last resync.
     strays: BTreeSet<String>,
+    orphans: Orphans,
 }
 
 /// Where one task gets what is assigned.
@@ -84,8 +84,8 @@ impl Supervisor {
     /// A supervisor without tasks.
     pub fn new(context: Shared, reporter: Reporter, bells: Bells, stop: CancellationToken) -> Self {
         let (tasks, running, seen) = (BTreeMap::new(), JoinSet::new(), BTreeMap::new());
-        let strays = BTreeSet::new();
-        Self { context, reporter, bells, stop, tasks, running, seen, strays }
+        let (strays, orphans) = (BTreeSet::new(), Orphans::default());
+        Self { context, reporter, bells, stop, tasks, running, seen, strays, orphans }
     }
 
     /// Hands out what is assigned: new tasks begin, changed ones are told, others end.
@@ -133,7 +133,14 @@ impl Supervisor {
             reporter: self.reporter.clone(),
             stop: self.stop.clone(),
         };
-        self.running.spawn(task.run());
+        let busy = self.orphans.busy_with(uid);
+        self.running.spawn(async move {
+            // What is still done to its container would be taken for that container's own doing.
+            if let Some(busy) = busy {
+                drop(busy.lock().await);
+            }
+            task.run().await;
+        });
         self.tasks.insert(uid.to_owned(), Post { assigned, older: BTreeMap::new() });
     }
 
@@ -184,9 +191,7 @@ impl Supervisor {
         let ids = listed.iter().map(|item| item.id.as_str()).collect();
         self.context.memoir.forget_gone(&ids, |uid| self.tasks.contains_key(uid));
         let counts = self.count(&listed, standing);
-        if let Err(error) = self.see_to_orphans(&up, &listed, standing, certain).await {
-            warn!(%error, "what is left of earlier runs could not be seen to");
-        }
+        self.see_to_orphans(&up, &listed, standing, certain);
         Some(counts)
     }
 
@@ -220,15 +225,15 @@ impl Supervisor {
         counts
     }
 
-    async fn see_to_orphans(
+    fn see_to_orphans(
         &mut self,
-        up: &Up,
+        up: &Arc<Up>,
         listed: &[ListItem],
         standing: &Standing,
         certain: bool,
-    ) -> Result<(), EngineError> {
+    ) {
         if !certain || standing.orders.mode == HostMode::Restricted {
-            return Ok(());
+            return;
         }
         let mut strays = BTreeSet::new();
         for item in listed.iter().filter(|item| is_of_host(item, standing)) {
@@ -238,12 +243,11 @@ impl Supervisor {
             }
             // The first sight of it may be of a moment in between.
             if self.strays.contains(&item.id) {
-                orphans::see_to(&up.engine, item, standing).await?;
+                self.orphans.see_to(up, uid, item, standing);
             }
             strays.insert(item.id.clone());
         }
         self.strays = strays;
-        Ok(())
     }
 
     /// Waits until all tasks have come to an end, or the time is over.
