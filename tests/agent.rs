@@ -1,14 +1,19 @@
 //! The agent as it is run: the real program with a joined host's credential, against a real API
 //! server and a real engine.
 
+mod api_away;
 mod bad;
 mod config;
 mod ends;
+mod engine_restart;
 mod foreign;
+mod hands;
 mod health;
+mod kills;
 mod life;
 mod networks;
 mod pulls;
+mod rejoin;
 mod status;
 mod update;
 mod volume;

@@ -64,6 +64,8 @@ struct Run {
     name_taken: bool,
     /// When a pull that failed is tried again.
     pulls: Backoff,
+    /// Why the container is started again, where it is.
+    again: Option<String>,
     /// The fault that was last told in an Event.
     told: Option<Fault>,
 }
@@ -113,6 +115,7 @@ impl Task {
             status,
             name_taken: false,
             pulls: Backoff::default(),
+            again: None,
             told: None,
             assignment,
         }
@@ -187,6 +190,7 @@ impl Task {
             instance: &up.instance,
             now: tick,
         };
+        run.again = lifecycle::why_again(&case);
         let step = restrain(lifecycle::next(&case), standing, run, &seen);
         if let Step::Settle(ended) = &step {
             info!(how = ?ended.how, exit_code = ended.exit_code, "the run is over");
@@ -289,6 +293,8 @@ impl Task {
             run.pulls.succeeded();
         }
         run.told = None;
+        let again = run.again.take().filter(|_| matches!(step, Step::Start { .. }));
+        let note = note.or(again);
         run.note(step, StepOutcome::Succeeded, note.clone());
         if let Some((reason, what)) = event_of(step) {
             let note = note.map_or_else(|| what.to_owned(), |note| format!("{what}: {note}"));

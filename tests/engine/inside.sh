@@ -5,6 +5,21 @@
 # Usage: inside.sh DIR CGROUP, by serve.sh. Descriptor 3 is the caller's pipe.
 set -euo pipefail
 
+# Runs the daemon. While DIR/away is there its end is no end of the engine: it runs again once that
+# is removed, and finds the containers, shims and files of the one before, as on a real host.
+serve() {
+  while true; do
+    # Of the environment nothing: a proxy that it names has no way to this network.
+    env -i PATH="$PATH" dockerd --config-file daemon.json --data-root "$dir/data" \
+      --exec-root "$dir/exec" --pidfile "$dir/dockerd.pid" --host "unix://$dir/docker.sock" \
+      --group root --storage-driver "$driver" --iptables="$rules" --ip6tables=false \
+      --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$cgroup" \
+      --insecure-registry 198.18.0.0/15 --log-level warn || true
+    [[ -e away ]] || return 0
+    while [[ -e away ]]; do sleep 0.02; done
+  done
+}
+
 main() {
   local dir=$1 cgroup=$2 driver=vfs rules=false
   cd "$dir"
@@ -33,12 +48,7 @@ main() {
   ! grep --quiet --text deprecated-key-path "$(type -P dockerd)" ||
     echo "{\"deprecated-key-path\": \"$dir/key.json\"}" >daemon.json
 
-  # Of the environment nothing: a proxy that it names has no way to this network.
-  env -i PATH="$PATH" dockerd --config-file daemon.json --data-root "$dir/data" \
-    --exec-root "$dir/exec" --pidfile "$dir/dockerd.pid" --host "unix://$dir/docker.sock" \
-    --group root --storage-driver "$driver" --iptables="$rules" --ip6tables=false \
-    --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$cgroup" \
-    --insecure-registry 198.18.0.0/15 --log-level warn 3<&- &
+  serve 3<&- &
   # Should serve.sh have been killed before it was this process's parent in the kernel's eyes.
   { cat <&3 >/dev/null || true; } &
   wait -n

@@ -16,6 +16,8 @@
 # run's, and the kernel ends every process, mount and interface of it with its first process.
 # All that it makes outside of them is DIR and its cgroups.
 #
+# While DIR/away exists the end of the daemon alone is no end of the engine: see inside.sh.
+#
 # Nothing outlives the caller however that dies: a pipe that only the caller holds open ends
 # with it. Should this script itself be killed, the kernel kills the engine, and the next
 # serve.sh removes DIR and the cgroups if DIR is named kibotos-engine-* and lies beside its own.

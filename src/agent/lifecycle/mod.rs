@@ -75,6 +75,11 @@ pub fn next(case: &Case<'_>) -> Step {
     }
 }
 
+/// Why a container is started that ran before; None where it did not, for this run.
+pub fn why_again(case: &Case<'_>) -> Option<String> {
+    running::why_again(case)
+}
+
 impl Case<'_> {
     /// A step that failed lately is tried again only when its time has come. So is one that was
     /// done and is still to be done: an engine may say yes and do nothing.

@@ -225,6 +225,19 @@ fn after_exit(case: &Case<'_>, container: &SeenContainer) -> Step {
     }
 }
 
+/// Why a container is started again.
+pub fn why_again(case: &Case<'_>) -> Option<String> {
+    let exited = |container: &&SeenContainer| container.state == ContainerStatus::Exited;
+    let container = case.seen.container.as_ref().filter(exited)?;
+    if !case.record.counts(case.wish, container) {
+        return None;
+    }
+    if case.record.was_interrupted(container, case.seen, case.instance) {
+        return Some("it was interrupted with the engine or the host".to_owned());
+    }
+    Some(crashed(case, container).message)
+}
+
 fn crashed(case: &Case<'_>, container: &SeenContainer) -> Hold {
     let code = container.exit_code;
     if container.is_governed() && case.wish.restart != Restart::Kept {
