@@ -123,7 +123,7 @@ async fn what_an_engine_takes_along_is_interrupted_and_runs_again_but_what_had_e
     let before = lives(&agent, &kept).await;
     agent.kill();
     server.end(Signal::KILL).await;
-    server.start_again(&json!({ "live-restore": true })).await;
+    server.start_again(&json!({})).await;
     agent.start();
     all_came_back(&agent, &kept, &before).await;
 

@@ -5,8 +5,8 @@
 # Usage: inside.sh DIR CGROUP, by serve.sh. Descriptor 3 is the caller's pipe.
 set -euo pipefail
 
-# Runs the daemon. While DIR/away is there its end is no end of the engine: it runs again once that
-# is removed, and finds the containers, shims and files of the one before, as on a real host.
+# Runs the daemon. While DIR/away is there its end is no end of the engine: DIR/resting appears, and
+# it runs again once DIR/away is removed, and finds the containers, shims and files of the one before, as on a real host.
 serve() {
   while true; do
     # Of the environment nothing: a proxy that it names has no way to this network.
@@ -16,7 +16,9 @@ serve() {
       --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$cgroup" \
       --insecure-registry 198.18.0.0/15 --log-level warn || true
     [[ -e away ]] || return 0
+    touch resting
     while [[ -e away ]]; do sleep 0.02; done
+    rm resting
   done
 }
 
