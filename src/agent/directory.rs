@@ -3,14 +3,15 @@
 //! ```text
 //! <root>/<namespace>_<name>_<uid8>/   0700
 //!   service.conf                      0644, or in container.directory where that is set
-//!   .service.conf.stage               only while service.conf is written
+//!   .service.conf.stage               while service.conf is written and its reader not told
 //!   .container_dir                    what container.directory says
 //!   .record                           which directories outside the root hold files of ours
 //! ```
 //!
 //! All is made before the container is, for an engine that finds no source for a bind makes a
 //! directory in its place. The bind pins the file: so an update is written into it, never put in its
-//! place. A write that was cut off is seen by its stage, or by the content's hash, and done again.
+//! place. A write that was cut off is seen by its stage, or by the content's hash, and done again;
+//! the stage stays until the container was told of the new content, for that may be cut off too.
 //!
 //! A container may write into `service.conf`, and where `container.directory` is below a bind of its
 //! own, put anything in its place: a link, a pipe or a file with a second name is replaced, never
@@ -180,8 +181,25 @@ pub fn prepare(place: &Place, config: Option<&[u8]>) -> Result<(), DirectoryErro
     config.map_or(Ok(()), |content| write_config(place, content))
 }
 
-/// Writes the config file's content; the file stays the same one, as a container has it mounted.
+/// Writes the config file's content, of which nobody is to be told.
 pub fn write_config(place: &Place, content: &[u8]) -> Result<(), DirectoryError> {
+    change_config(place, content)?;
+    settle_config(place)
+}
+
+/// The config file's new content was told of, where someone is to be told.
+pub fn settle_config(place: &Place) -> Result<(), DirectoryError> {
+    let path = place.directory();
+    let directory = Directory::open(path).map_err(at(path))?;
+    match directory.entry(STAGE).map_err(at(path))? {
+        Some(_) => directory.remove(STAGE).map_err(at(path)),
+        None => Ok(()),
+    }
+}
+
+/// Writes the config file's content; the file stays the same one, as a container has it mounted. It
+/// counts as not written until [`settle_config`].
+pub fn change_config(place: &Place, content: &[u8]) -> Result<(), DirectoryError> {
     if content.len() > CONFIG_MAX {
         return Err(DirectoryError::TooLong(content.len()));
     }

@@ -107,8 +107,8 @@ impl Directory {
 
     /// Writes new content into the file at `name`, which stays the same file: a bind of it shows
     /// what was written. The content stands at `stage` from before the first byte is changed until
-    /// after the last one is on the disk, so that a stage that is found tells of a write that was
-    /// cut off.
+    /// the caller removes it, so that a stage that is found tells of a write that was cut off, or
+    /// of which someone is yet to be told.
     pub fn overwrite(&self, name: &str, stage: &str, content: &[u8], mode: Mode) -> io::Result<()> {
         self.stage(stage, content, Mode::from_raw_mode(0o600))?;
         self.sync()?;
@@ -125,8 +125,7 @@ impl Directory {
         rustix::fs::ftruncate(&file, length)?;
         rustix::fs::fchmod(&file, mode)?;
         step()?;
-        file.sync_all()?;
-        self.remove(stage)
+        file.sync_all()
     }
 
     /// Sets the mode of the file at `name`, if it is one.
@@ -343,13 +342,15 @@ mod tests {
     }
 
     #[test]
-    fn a_write_in_place_keeps_the_file_and_leaves_no_stage() {
+    fn a_write_in_place_keeps_the_file_and_its_stage_tells_of_it() {
         let (temp, held) = held();
         held.replace("f", ".stage", b"a first content that is long", MODE).unwrap();
         let inode = fs::metadata(temp.path().join("f")).unwrap().ino();
         held.overwrite("f", ".stage", b"short", MODE).unwrap();
         assert_eq!(fs::read(temp.path().join("f")).unwrap(), b"short");
         assert_eq!(fs::metadata(temp.path().join("f")).unwrap().ino(), inode);
+        assert_eq!(fs::read(temp.path().join(".stage")).unwrap(), b"short");
+        held.remove(".stage").unwrap();
         assert_eq!(held.names().unwrap(), ["f"]);
     }
 

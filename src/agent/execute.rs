@@ -233,14 +233,15 @@ impl Deed<'_> {
 
     async fn write_config(&self, signal: Option<&str>) -> Result<(), Fault> {
         let Some(content) = self.assignment.config.there().cloned() else { return Ok(()) };
-        self.with_place(move |place| directory::write_config(place, &content)).await?;
         let wanted = self.run().config_file.as_ref().and_then(|c| c.reload_signal.as_deref());
-        match (signal, wanted) {
-            // An engine takes a signal for a wish to end: at the container's next exit it does not
-            // restart it, whatever its policy, also not when that is set once more. The agent does.
-            (Some(id), Some(signal)) => kill(&self.up.engine, id, signal).await,
-            _ => Ok(()),
-        }
+        let (Some(id), Some(signal)) = (signal, wanted) else {
+            return self.with_place(move |place| directory::write_config(place, &content)).await;
+        };
+        self.with_place(move |place| directory::change_config(place, &content)).await?;
+        // An engine takes a signal for a wish to end: at the container's next exit it does not
+        // restart it, whatever its policy, also not when that is set once more. The agent does.
+        kill(&self.up.engine, id, signal).await?;
+        self.with_place(directory::settle_config).await
     }
 
     async fn stop(&self, id: &str) -> Result<(), Fault> {

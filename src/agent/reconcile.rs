@@ -73,15 +73,16 @@ struct Run {
 impl Task {
     /// Runs until nothing is assigned any more and nothing is left to do, or until the end.
     pub async fn run(mut self) {
-        let span = info_span!("workspace", uid = self.uid, name = tracing::field::Empty);
+        let name = self.assigned.borrow().as_ref().map(|assignment| {
+            let place = &assignment.run.spec.workspace;
+            format!("{}/{}", place.namespace, place.name)
+        });
+        let span = info_span!("workspace", uid = self.uid, name);
         async {
             let mut run: Option<Run> = None;
             loop {
                 let assigned = self.assigned.borrow_and_update().clone();
                 let Some(assignment) = assigned else { break };
-                let place = &assignment.run.spec.workspace;
-                let name = format!("{}/{}", place.namespace, place.name);
-                tracing::Span::current().record("name", name);
                 let mut acting = match run.take() {
                     Some(run) if same_run(&run.assignment, &assignment) => run.go_on(assignment),
                     _ => self.begin(assignment),

@@ -55,11 +55,22 @@ pub struct Fate {
     pub unanswered: bool,
 }
 
+/// Where of a changing call the connection to the engine is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// It is not done.
+    Before,
+    /// It is done, and its answer lost.
+    During,
+    /// It is done and answered.
+    After,
+}
+
 #[derive(Default)]
 pub struct Faults {
     rules: Vec<Fault>,
-    /// How many changing calls are left before all is cut, and whether the last is answered.
-    left: Option<(u64, bool)>,
+    /// How many changing calls are left before all is cut, and how the last one is cut.
+    left: Option<(u64, Cut)>,
     pub cut: bool,
 }
 
@@ -68,8 +79,9 @@ impl Faults {
         self.rules.push(fault);
     }
 
-    pub fn cut_after(&mut self, calls: u64, answered: bool) {
-        self.left = Some((calls, answered));
+    /// Everything is cut at so many changing calls from now on.
+    pub fn cut_at(&mut self, calls: u64, how: Cut) {
+        self.left = Some((calls, how));
         self.cut = calls == 0;
     }
 
@@ -83,13 +95,15 @@ impl Faults {
             return Fate { refused: true, ..Fate::default() };
         }
         let mut fate = Fate::default();
-        if let (true, Some((left, answered))) = (call.is_mutating(), &mut self.left) {
-            if *left == 0 {
+        if let (true, Some((left, how))) = (call.is_mutating(), &mut self.left) {
+            let is_last = *left == 1;
+            *left = left.saturating_sub(1);
+            if *left == 0 && (!is_last || *how == Cut::Before) {
+                self.cut = true;
                 return Fate { refused: true, ..Fate::default() };
             }
-            *left -= 1;
-            fate.last = *left == 0;
-            fate.unanswered = fate.last && !*answered;
+            fate.last = is_last;
+            fate.unanswered = is_last && *how == Cut::During;
         }
         for rule in &mut self.rules {
             if rule.method == call.method && rule.path.is_match(&call.path) {

@@ -38,7 +38,7 @@ use tempfile::TempDir;
 
 pub use call::Call;
 pub use container::{Container, Status};
-pub use faults::{Fault, What};
+pub use faults::{Cut, Fault, What};
 pub use images::Image;
 pub use process::Process;
 pub use pulls::{Gate, Pull};
@@ -240,12 +240,17 @@ impl FakeEngine {
     /// After that many changing calls, the last of which is answered, every connection is closed
     /// at once until [`FakeEngine::heal`]. The socket stays the same file.
     pub fn cut_after(&self, calls: u64) {
-        self.shared.faults.lock().unwrap().cut_after(calls, true);
+        self.cut_at(calls, Cut::After);
     }
 
     /// The same, but the answer of the last one is lost.
     pub fn cut_during(&self, call: u64) {
-        self.shared.faults.lock().unwrap().cut_after(call, false);
+        self.cut_at(call, Cut::During);
+    }
+
+    /// The connection is cut at that one of the changing calls from now on.
+    pub fn cut_at(&self, call: u64, how: Cut) {
+        self.shared.faults.lock().unwrap().cut_at(call, how);
     }
 
     /// Whether the cut of [`FakeEngine::cut_after`] has come.

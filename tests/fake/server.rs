@@ -161,6 +161,8 @@ async fn answer(
     call.registry_auth = auth.map(str::to_owned);
     let fate = shared.faults.lock().unwrap().meet(&call);
     if fate.refused {
+        // Where this is the call at which all is cut, streams end too.
+        shared.with(|state| state.events.cut());
         return Err(Broken);
     }
     shared.calls.lock().unwrap().push(call.clone());

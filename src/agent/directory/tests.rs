@@ -288,6 +288,20 @@ fn a_crash_at_any_point_of_an_update_is_seen_and_made_good() {
 }
 
 #[test]
+fn an_update_counts_as_not_written_until_the_container_was_told_of_it() {
+    let host = Host::new();
+    let place = host.place(None).unwrap();
+    prepare(&place, Some(OLD)).unwrap();
+    change_config(&place, NEW).unwrap();
+    assert_eq!(fs::read(host.own().join("service.conf")).unwrap(), NEW);
+    assert_eq!(state(&place, NEW), DirectoryState::ConfigStale);
+    change_config(&place, NEW).unwrap();
+    settle_config(&place).unwrap();
+    assert_eq!(state(&place, NEW), DirectoryState::Ready);
+    settle_config(&place).unwrap();
+}
+
+#[test]
 fn a_crash_at_any_point_of_the_removal_is_made_good_by_doing_it_again() {
     crash::at_every_point(|steps| {
         let host = Host::new();
