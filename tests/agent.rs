@@ -4,6 +4,7 @@
 mod api_away;
 mod bad;
 mod config;
+mod crash_everywhere;
 mod ends;
 mod engine_restart;
 mod foreign;
