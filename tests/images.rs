@@ -13,11 +13,14 @@ use kibotos::{
     },
     api::{Reason, grammar::ImageReference},
     docker::CreateBody,
-    engine::{Create, Engine},
+    engine::{Create, Deadlines, Engine},
 };
 use serde_json::json;
 
-use crate::fixture::{LOGIN, engine, eventually, registry};
+use crate::{
+    fake::{FakeEngine, Fault as FakeFault, Gate, Image as FakeImage, Pull, What},
+    fixture::{LOGIN, engine, eventually, registry},
+};
 use scripted::{Reply, Scripted};
 
 const BUSYBOX: &str = "kibotos.test/busybox:1";
@@ -227,6 +230,28 @@ async fn a_layer_that_stops_coming_is_given_up_after_its_progress_was_told() {
     let fault = ended(waiting).await.unwrap_err();
     assert_eq!(layers, 1, "{fault:?}");
     assert_eq!(fault.reason, Reason::RegistryUnreachable, "{fault:?}");
+}
+
+#[tokio::test]
+async fn a_pull_may_take_as_long_as_it_makes_progress() {
+    let fake = FakeEngine::start();
+    let gate = Gate::default();
+    fake.registry("app:1", Pull::of(FakeImage::new("app:1", json!({}))).held(&gate));
+    fake.fault(FakeFault::on("GET", "/info", What::Hang));
+    let soon = Deadlines::all(Duration::from_millis(300));
+    let client = Engine::connect_within(&fake.socket(), soon).await.unwrap();
+    let mut waiting = impatient().join(&client, ask("app:1", Vec::new()));
+    while waiting.progress().is_some_and(|progress| progress.layers == 0) {
+        waiting.changed().await;
+    }
+
+    // As long as any other call may take, and once more.
+    for _ in 0..2 {
+        client.info().await.unwrap_err();
+    }
+
+    gate.open();
+    ended(waiting).await.unwrap();
 }
 
 #[tokio::test]

@@ -170,3 +170,6 @@ fn refuses(error: &watcher::Error) -> bool {
 
 /// How long a start waits for the API before it goes on from what was checkpointed.
 pub const HEAD_START: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;

@@ -218,4 +218,14 @@ mod tests {
         assert!(fault.unknown);
         assert_eq!(fault.hold.reason, Reason::EngineUnreachable);
     }
+
+    #[test]
+    fn a_port_that_is_taken_is_told_with_what_helps_also_where_nobody_holds_it() {
+        let message = "driver failed programming external connectivity on endpoint web: \
+                       Bind for 0.0.0.0:8080 failed: port is already allocated";
+        let fault = of_container(&refused(500, message));
+        for words in ["0.0.0.0:8080", "another hostPort", "only its restart helps"] {
+            assert!(fault.hold.message.contains(words), "{}", fault.hold.message);
+        }
+    }
 }

@@ -165,7 +165,16 @@ impl Reporter {
     }
 }
 
-/// Waits for a while, and says whether something newer came.
+/// Waits for a while, and says whether something newer came. Where nothing can come any more the
+/// while is waited for all the same, or what cannot be written would be tried without a pause.
 async fn overtaken(words: &mut watch::Receiver<Option<Word>>, within: Duration) -> bool {
-    matches!(tokio::time::timeout(within, words.changed()).await, Ok(Ok(())))
+    let newer = async {
+        if words.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::time::timeout(within, newer).await.is_ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -196,4 +196,37 @@ mod tests {
         }
         assert_eq!(digest(&[], "nginx"), None);
     }
+
+    /// An engine's answer, with what is put over it.
+    fn inspected(more: serde_json::Value) -> Inspect {
+        let mut body = serde_json::json!({
+            "Id": "c1", "Name": "/ns_web", "Image": "sha256:1",
+            "State": { "Status": "running", "StartedAt": "2026-01-01T12:00:00Z" },
+            "Config": { "Image": "app:1", "Labels": { "kibotos.dev/spec-hash": "1:aa" } },
+            "HostConfig": { "RestartPolicy": { "Name": "no" } },
+        });
+        for (section, members) in more.as_object().unwrap() {
+            let under = body[section].as_object_mut().unwrap();
+            under.extend(members.as_object().unwrap().clone());
+        }
+        serde_json::from_value(body).unwrap()
+    }
+
+    #[test]
+    fn what_image_and_engine_add_to_a_container_makes_it_no_other() {
+        let plain = container(&inspected(serde_json::json!({})));
+        let of_image = serde_json::json!({ "Config": {
+            "User": "1000", "WorkingDir": "/w", "Env": ["PATH=/bin", "A=image"],
+            "Entrypoint": ["/app"], "Cmd": ["serve"], "StopSignal": "SIGINT",
+            "ExposedPorts": { "8080/tcp": {} }, "Volumes": { "/image-data": {} },
+        } });
+        assert_eq!(container(&inspected(of_image)), plain);
+        // Docker reported `default` up to 27 and reports `bridge` since; Podman has more of its own.
+        for mode in ["default", "bridge"] {
+            let of_engine = serde_json::json!({
+                "HostConfig": { "NetworkMode": mode, "ShmSize": 65_536_000, "IpcMode": "shareable" },
+            });
+            assert_eq!(container(&inspected(of_engine)), plain, "{mode}");
+        }
+    }
 }

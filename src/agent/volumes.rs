@@ -104,3 +104,26 @@ pub async fn remove(
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whoever_mounts_a_volume_uses_it_whether_it_runs_or_not_and_whatever_the_engine_counts() {
+        let listed: Vec<ListItem> = serde_json::from_value(json!([
+            { "Id": "1", "Names": ["/runs"], "State": "running",
+              "Mounts": [{ "Type": "volume", "Name": "kibotos-a", "Destination": "/data" }] },
+            { "Id": "2", "Names": ["/exited"], "State": "exited",
+              "Mounts": [{ "Type": "volume", "Name": "kibotos-a", "Destination": "/data" }] },
+            { "Id": "3", "Names": ["/bind"], "State": "running",
+              "Mounts": [{ "Type": "bind", "Source": "/kibotos-a", "Destination": "/data" }] },
+            { "Id": "4", "Names": ["/other"], "State": "running",
+              "Mounts": [{ "Type": "volume", "Name": "kibotos-ab", "Destination": "/data" }] },
+        ]))
+        .unwrap();
+        assert_eq!(users("kibotos-a", &listed), ["runs", "exited"]);
+    }
+}

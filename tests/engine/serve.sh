@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Serves a Docker Engine of its own for as long as its caller lives.
 #
-# Usage: serve.sh DIR
+# Usage: serve.sh DIR [podman]
 #
 # DIR must not exist yet; every bit of state is kept in it. Needs root, and Docker's daemon.
 #
@@ -73,7 +73,7 @@ start() {
   # shellcheck disable=SC2016
   setpriv --pdeathsig KILL bash -c '[[ $PPID == "$1" ]] && shift && exec "$@"' dockerd "$$" \
     unshare --mount --propagation slave --pid --fork --kill-child=KILL --mount-proc --net \
-    bash "$here/inside.sh" "$dir" "kibotos-engine-$name" >dockerd.log 2>&1 &
+    bash "$here/$first" "$dir" "kibotos-engine-$name" >dockerd.log 2>&1 &
   engine=$!
   eventually has_init
   link
@@ -158,16 +158,20 @@ answers() {
 # A function, so that the whole script is read before any of it runs: it may be edited while it
 # serves.
 main() {
-  (($# == 1)) || {
-    say "usage: serve.sh DIR"
+  (($# == 1)) || [[ $# == 2 && $2 == podman ]] || {
+    say "usage: serve.sh DIR [podman]"
     exit 2
   }
+  first=inside.sh
+  local needs=(dockerd containerd)
+  # podman.sh says so.
+  (($# == 1)) || first=inside-podman.sh needs=(podman)
   ((UID == 0)) || {
     say "only root can start a Docker Engine; or set KIBOTOS_TEST_DOCKER to one that runs"
     exit 1
   }
   local program
-  for program in dockerd containerd ip unshare curl; do
+  for program in "${needs[@]}" ip unshare curl; do
     type -P "$program" >/dev/null || {
       say "$program is missing; on Debian: apt-get install docker.io iproute2 util-linux curl"
       exit 1

@@ -160,3 +160,36 @@ fn an_end_is_written_once_and_is_for_good() {
         ),
     ]);
 }
+
+#[test]
+fn an_agent_that_knows_nothing_acts_on_an_end_as_one_that_saw_it() {
+    let unknown = |restart| {
+        let mut world = World::exited(255).restart(restart);
+        (world.record, world.memory) = (Record::default(), Memory::default());
+        world
+    };
+    check(vec![
+        ("unset", unknown(Restart::Kept), "Wait CrashLoopBackOff 1s"),
+        (
+            "always: its engine would have restarted it",
+            unknown(Restart::Always),
+            "Wait StoppedByHand 1s",
+        ),
+        ("no", unknown(Restart::No), "Settle ExitedWithError 255"),
+    ]);
+}
+
+#[test]
+fn a_finish_in_the_future_makes_nothing_wait_longer() {
+    let of = |finished: &str| {
+        let mut world = World::exited(1).with(|c| c.finished_at = Some(finished.to_owned()));
+        world.look();
+        world.now += std::time::Duration::from_secs(1);
+        world
+    };
+    check(vec![
+        ("the clock was right", of("2026-01-01T12:31:00Z"), "Start"),
+        ("the clock was a day ahead", of("2026-01-02T12:31:00Z"), "Start"),
+        ("the clock was years behind", of("1970-01-01T00:00:01Z"), "Start"),
+    ]);
+}
