@@ -36,6 +36,10 @@ lint: need-compiler need-lints ## Check format, Rust, documentation and shell sc
 bench: need-compiler ## Measure, as ratios in one run
 	@cargo bench --locked
 
+.PHONY: podman-table
+podman-table: need-compiler need-tools need-engine need-podman cluster-tools ## Run the engine tests on Podman, into docs/podman.md
+	@tests/engine/podman-table.sh
+
 .PHONY: crds
 crds: need-compiler ## Write crds/ anew from the types in src/api
 	@cargo run --locked --quiet -- crds --out crds
@@ -46,7 +50,7 @@ cluster-tools: need-go ## Build Kubernetes' own programs for tests and demo, onc
 
 # What the targets above need. Debian packages that are missing are installed where root runs
 # this; PROGRAM:PACKAGE, for the program tells whether the package is there.
-.PHONY: need-compiler need-tools need-engine need-go need-lints
+.PHONY: need-compiler need-tools need-engine need-podman need-go need-lints
 need-compiler: debian := cc:gcc /usr/include/stdio.h:libc6-dev \
 	/etc/ssl/certs/ca-certificates.crt:ca-certificates
 need-tools: debian := openssl:openssl curl:curl setpriv:util-linux flock:util-linux \
@@ -54,6 +58,7 @@ need-tools: debian := openssl:openssl curl:curl setpriv:util-linux flock:util-li
 need-engine: debian := dockerd:docker.io iptables:iptables ip:iproute2 unshare:util-linux \
 	pgrep:procps /usr/share/doc/busybox-static:busybox-static \
 	docker-registry:docker-registry setpriv:util-linux
+need-podman: debian := podman:podman
 need-go: debian := /etc/ssl/certs/ca-certificates.crt:ca-certificates flock:util-linux
 need-lints: debian := shellcheck:shellcheck
 
@@ -85,6 +90,9 @@ need-tools:
 	@$(install_missing)
 
 need-engine:
+	@$(install_missing)
+
+need-podman:
 	@$(install_missing)
 
 need-go:

@@ -17,6 +17,7 @@
 )]
 
 mod agent;
+mod agent_docs;
 mod cluster_fixture;
 mod engine_client;
 mod engine_corpus;

@@ -70,11 +70,12 @@ pub fn of_container(error: &EngineError) -> Fault {
     let EngineError::Refused { status, message, call } = error else {
         return Fault { unknown: true, ..Fault::new(Reason::EngineUnreachable, error.to_string()) };
     };
-    // A create or a rename meets no other conflict.
-    if *status == 409 && matches!(*call, "create container" | "rename container") {
+    let text = message.to_lowercase();
+    // A create or a rename meets no other conflict; Podman up to 4 calls it 500.
+    let conflict = *status == 409 || text.contains("that name is already in use");
+    if conflict && matches!(*call, "create container" | "rename container") {
         return Fault { name_taken: true, ..Fault::new(Reason::NameConflict, message.trim()) };
     }
-    let text = message.to_lowercase();
     let known = KNOWN.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
     let reason = known.map_or_else(
         || if *status == 400 { Reason::InvalidSpec } else { Reason::StartFailed },
@@ -209,6 +210,15 @@ mod tests {
                 "{call}"
             );
         }
+        let podman = EngineError::Refused {
+            call: "create container",
+            status: 500,
+            message: "container create: creating container storage: the container name \"web\" is \
+                      already in use by f00. You have to remove that container to be able to reuse \
+                      that name: that name is already in use"
+                .to_owned(),
+        };
+        assert!(of_container(&podman).name_taken);
     }
 
     #[test]

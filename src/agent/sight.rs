@@ -95,7 +95,9 @@ pub fn details(found: &Inspect, image_digest: Option<String>) -> Details {
     let ports = settings.ports.iter().flat_map(|(key, bindings)| {
         bindings.iter().filter_map(|binding| published(key, &binding.host_ip, &binding.host_port))
     });
+    // Podman writes an empty one where there is no check.
     let health = found.state.health.as_ref().map(|health| &health.status);
+    let health = health.filter(|health| !health.as_str().is_empty());
     Details {
         image_id: Some(found.image.clone()).filter(|id| !id.is_empty()),
         image_digest,
@@ -210,6 +212,19 @@ mod tests {
             under.extend(members.as_object().unwrap().clone());
         }
         serde_json::from_value(body).unwrap()
+    }
+
+    #[test]
+    fn without_a_check_nothing_waits_for_its_success_however_an_engine_writes_it() {
+        for (health, checked) in [
+            (serde_json::json!({}), false),
+            (serde_json::json!({ "Health": { "Status": "none" } }), false),
+            (serde_json::json!({ "Health": { "Status": "", "FailingStreak": 0 } }), false),
+            (serde_json::json!({ "Health": { "Status": "starting" } }), true),
+        ] {
+            let found = inspected(serde_json::json!({ "State": health }));
+            assert_eq!(details(&found, None).has_check, checked, "{health}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ name_of() { sha256sum <<<"$1" | cut -c1-12; }
 
 # Removes what an engine without processes left outside of its namespaces.
 remove() {
-  local name cgroup try
+  local name cgroup try container
   name=$(name_of "$1")
   # It would go by itself a little later, with the network namespace at its other end.
   ip link delete "kbt$name" 2>/dev/null || true
@@ -55,6 +55,12 @@ remove() {
       find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.02
     done
     [[ ! -d $cgroup ]] || say "$cgroup cannot be removed"
+  done
+  # Podman has one for each container, whose id alone tells it from others'.
+  for container in "$1"/data/*-containers/*/; do
+    container=$(basename "$container")
+    find /sys/fs/cgroup{,/*}/libpod_parent/libpod-{,conmon-}"$container" -depth -type d \
+      -exec rmdir {} + 2>/dev/null || true
   done
   rm -rf "$1"
 }
