@@ -73,7 +73,7 @@ fn named(directory: &Path, reason: &Regex, found: &mut BTreeSet<String>) {
             named(&path, reason, found);
         } else {
             let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
             found.extend(reason.captures_iter(code).map(|c| c[1].to_owned()));
         }
     }

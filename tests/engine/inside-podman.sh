@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The first process in the namespaces of podman.sh's engine, as inside.sh is of serve.sh's.
 #
-# Usage: inside-podman.sh DIR CGROUP, by serve.sh. Descriptor 3 is the caller's pipe.
+# Usage: inside-podman.sh DIR, by serve.sh. Descriptor 3 is the caller's pipe. The cgroup that serve.sh
+# names beside it is not used: Podman has one for each container.
 set -euo pipefail
 
 main() {
-  local dir=$1 cgroup=$2 directory driver=vfs
+  local dir=$1 directory driver=vfs
   cd "$dir"
 
   # What Podman and its network plugins keep at fixed paths, the machine's own Podman keeps there
