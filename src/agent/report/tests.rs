@@ -30,7 +30,8 @@ impl Slow {
             async move { slow.take(request).await }
         };
         let service = Router::new().fallback(answer).into_service::<kube::client::Body>();
-        Reporter::new(Client::new(service, "ns"), "ns", "a", self.metrics.clone())
+        let renewed = tokio::sync::watch::channel(None).1;
+        Reporter::new(Client::new(service, "ns"), "ns", "a", renewed, self.metrics.clone())
     }
 
     async fn take(&self, request: Request) -> Response {
