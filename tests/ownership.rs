@@ -1,9 +1,7 @@
 //! What on an engine is the agent's, and what it never touches.
 
 use kibotos::{
-    agent::{
-        volumes::{self, Done},
-    },
+    agent::volumes::{self, Done},
     api::{Reason, VolumeTask, workspace_run::RunMount},
     docker::ListItem,
     engine::Engine,

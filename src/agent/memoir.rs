@@ -143,12 +143,17 @@ impl Memoir {
     }
 
     /// Keeps what is assigned, and forgets what is not any more.
-    pub fn assigned(&self, assignments: &BTreeMap<String, Assignment>, secrets: &[Arc<Secret>]) {
+    /// `secret` looks one up by name.
+    pub fn assigned(
+        &self,
+        assignments: &BTreeMap<String, Assignment>,
+        secret: impl Fn(&str) -> Option<Arc<Secret>>,
+    ) {
         let mut state = self.lock();
         let mut there = BTreeSet::new();
         for run in assignments.values().flat_map(Assignment::runs) {
             let Some(uid) = run.metadata.uid.clone() else { continue };
-            let needed = needed(run, secrets);
+            let needed = needed(run, &secret);
             there.insert(uid.clone());
             let before = state.runs.get(&uid);
             if before.is_some_and(|before| before.is_same(run, &needed)) {
@@ -314,17 +319,14 @@ impl Memoir {
 }
 
 /// The Secrets that a run names.
-fn needed(run: &WorkspaceRun, secrets: &[Arc<Secret>]) -> Vec<Arc<Secret>> {
+fn needed(run: &WorkspaceRun, secret: impl Fn(&str) -> Option<Arc<Secret>>) -> Vec<Arc<Secret>> {
     let spec = &run.spec;
     let names = [
         spec.secret_name.as_ref(),
         spec.config_file.as_ref().map(|config| &config.secret_name),
         spec.prefetch.as_ref().and_then(|prefetch| prefetch.secret_name.as_ref()),
     ];
-    let is_named = |secret: &&Arc<Secret>| {
-        names.iter().flatten().any(|name| secret.metadata.name.as_ref() == Some(*name))
-    };
-    secrets.iter().filter(is_named).cloned().collect()
+    names.into_iter().flatten().filter_map(|name| secret(name)).collect()
 }
 
 impl State {
@@ -397,9 +399,9 @@ impl One {
     }
 
     fn is_same(&self, run: &WorkspaceRun, secrets: &[Arc<Secret>]) -> bool {
+        // The spec does not change without the generation.
         self.run.metadata.generation == run.metadata.generation
             && self.run.metadata.deletion_timestamp == run.metadata.deletion_timestamp
-            && self.run.spec == run.spec
             && self.secrets.len() == secrets.len()
             && self.secrets.iter().zip(secrets).all(|(a, b)| a.data == b.data)
     }

@@ -1,5 +1,6 @@
 //! The agent's main loop: what the API and the engine say goes to the Workspaces' tasks.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -194,12 +195,14 @@ impl Agent {
         if !self.desk.is_listed() || self.standing.borrow().orders.uid.is_empty() {
             return;
         }
-        let (runs, secrets) = (self.desk.runs.all(), self.desk.secrets.all());
-        let find = |name: &str| {
-            secrets.iter().find(|secret| secret.metadata.name.as_deref() == Some(name)).cloned()
-        };
-        let assignments = assign(runs, find);
-        self.memoir.assigned(&assignments, &secrets);
+        let secrets = self.desk.secrets.all();
+        let by_name: HashMap<_, _> = secrets
+            .iter()
+            .filter_map(|secret| Some((secret.metadata.name.as_deref()?, secret)))
+            .collect();
+        let find = |name: &str| by_name.get(name).map(|secret| Arc::clone(secret));
+        let assignments = assign(self.desk.runs.all(), find);
+        self.memoir.assigned(&assignments, find);
         self.supervisor.hand_out(assignments);
     }
 
