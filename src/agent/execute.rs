@@ -127,9 +127,9 @@ impl Deed<'_> {
         ))
     }
 
-    /// The directory, the config file, the volumes; and that what else a start needs is there.
+    /// The directory, the config file, the volumes.
     async fn prepare(&self) -> Result<(), Fault> {
-        let create = self.body()?;
+        self.body()?;
         let config = self.assignment.config.there().cloned();
         self.with_place(move |place| {
             directory::prepare(place, config.as_ref().map(|content| content.as_slice()))
@@ -138,13 +138,18 @@ impl Deed<'_> {
         for mount in self.run().mounts.iter().flatten() {
             volumes::ensure(&self.up.engine, mount, self.host_uid).await?;
         }
+        Ok(())
+    }
+
+    /// An engine before 25 makes a container for a network that is not there, and cannot start it.
+    async fn has_networks(&self, create: &Create) -> Result<(), Fault> {
         let endpoints = create.body.networking_config.endpoints_config.iter().flatten();
         let joined = endpoints.map(|(name, _)| name).chain(create.connect.iter().map(|(n, _)| n));
         let mode = create.body.host_config.network_mode.iter();
         for network in joined.chain(mode.filter(|mode| !mode.starts_with("container:"))) {
             self.has_network(network).await?;
         }
-        self.resolve().await.map(drop)
+        Ok(())
     }
 
     async fn has_network(&self, name: &str) -> Result<(), Fault> {
@@ -186,6 +191,7 @@ impl Deed<'_> {
 
     async fn create(&self) -> Result<Note, Fault> {
         let create = self.resolve().await?;
+        self.has_networks(&create).await?;
         let sent = engine::Create {
             name: &create.name,
             platform: create.platform.as_deref(),

@@ -95,7 +95,9 @@ fn told(reason: Reason, message: &str) -> String {
             "{message}: free the port or set another hostPort; if nothing holds it, the engine itself does, and only its restart helps"
         ),
         Reason::NetworkNotFound => {
-            format!("{message}: make the network on the host, or take it out of container.networks")
+            format!(
+                "{message}: make the network on the host (docker network create), or take it out of container.networks"
+            )
         }
         Reason::NoSpace => format!("{message}: the host's disk is full"),
         Reason::VolumeDriverFailed => {
