@@ -100,7 +100,7 @@ async fn what_a_user_must_change_is_told_by_its_field_and_other_runs_go_on() {
 async fn a_device_that_is_missing_is_told_where_the_policy_allows_it() {
     let (cluster, engine) = (cluster().await, engine().await);
     let mut agent = Agent::joined(&cluster, &engine, engine.socket(), "device").await;
-    agent.configure("policy:\n  default:\n    devices: [{path: /dev/no-such-device}]\n");
+    agent.configure("policy:\n  default:\n    devices: [/dev/no-such-device]\n");
     agent.start();
     let device = json!([{ "pathOnHost": "/dev/no-such-device", "pathInContainer": "/dev/here" }]);
     agent.create(&agent.run("dev", 1, container(json!({ "devices": device })))).await;
