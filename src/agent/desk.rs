@@ -37,6 +37,9 @@ pub struct Desk {
     pub tasks: Watched<VolumeTask>,
     /// The Host itself, and no other.
     pub hosts: Watched<Host>,
+    /// Whether the API refused the Lease last. A watch that was let in goes on after its credential
+    /// was revoked; a renewal is refused within seconds.
+    lease_refused: Arc<AtomicBool>,
     /// Rung with every change of what runs depend on.
     pub changed: Arc<Notify>,
     /// Rung with every change of a task.
@@ -81,6 +84,7 @@ impl Desk {
                 watches,
             ),
             hosts: watched(Api::all(client.clone()), one, bell, watches),
+            lease_refused: Arc::default(),
             changed,
             tasks_changed,
         }
@@ -93,7 +97,22 @@ impl Desk {
 
     /// Whether the API refuses this host: its credential was revoked, or its namespace is gone.
     pub fn is_refused(&self) -> bool {
-        self.runs.is_refused() || self.hosts.is_refused()
+        self.runs.is_refused()
+            || self.hosts.is_refused()
+            || self.lease_refused.load(Ordering::Relaxed)
+    }
+
+    /// Takes in how the API answered a renewal of the Lease.
+    pub fn lease_was(&self, answer: &Result<(), kube::Error>) {
+        let refused = match answer {
+            Ok(()) => false,
+            Err(kube::Error::Api(status)) => is_refusal(status.code),
+            // Away, which says nothing of the credential.
+            Err(_) => return,
+        };
+        if self.lease_refused.swap(refused, Ordering::Relaxed) != refused {
+            self.changed.notify_one();
+        }
     }
 
     /// The Host, where the API told of it.
@@ -128,10 +147,12 @@ where
         events
             .for_each(|event| {
                 match event {
+                    // Only begun: whether the API lets us in is told by what comes next.
+                    Ok(watcher::Event::Init) => {}
                     Ok(event) => {
                         failures.store(0, Ordering::Relaxed);
                         refused.store(false, Ordering::Relaxed);
-                        let whole = !matches!(event, watcher::Event::Init | watcher::Event::InitApply(_));
+                        let whole = !matches!(event, watcher::Event::InitApply(_));
                         if whole {
                             listed.store(true, Ordering::Relaxed);
                             changed.notify_one();
@@ -165,7 +186,11 @@ fn refuses(error: &watcher::Error) -> bool {
         | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => Some(status.code),
         _ => None,
     };
-    matches!(code, Some(401 | 403))
+    code.is_some_and(is_refusal)
+}
+
+const fn is_refusal(code: u16) -> bool {
+    matches!(code, 401 | 403)
 }
 
 /// How long a start waits for the API before it goes on from what was checkpointed.

@@ -61,7 +61,11 @@ impl Registrar {
         let renewal = lease::renew(&self.client, &self.namespace, name, name, LEASE_LASTS, now);
         // What counts is when the API got it, and that is no sooner than it was sent.
         let sent = since_boot();
-        match tokio::time::timeout(WITHIN, renewal).await {
+        let answer = tokio::time::timeout(WITHIN, renewal).await;
+        if let Ok(answer) = &answer {
+            self.desk.lease_was(answer);
+        }
+        match answer {
             Ok(Ok(())) => drop(self.renewed.send_replace(Some(sent))),
             Ok(Err(error)) => warn!(%error, "the Lease could not be renewed"),
             Err(_) => warn!("the Lease could not be renewed: no answer within {WITHIN:?}"),
