@@ -24,7 +24,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Whether the engine is there.
 #[derive(Clone, Debug)]
 pub enum Link {
-    /// It is not, or has not been looked for.
+    /// It has not been looked for since the agent started.
+    Unseen,
+    /// It is not.
     Down(String),
     /// It is.
     Up(Arc<Up>),
@@ -39,6 +41,17 @@ pub struct Up {
     pub instance: String,
     /// When that start was, or later.
     pub began: Timestamp,
+}
+
+impl Link {
+    /// The engine where it is there, else why it is not.
+    pub fn up(&self) -> Result<Arc<Up>, String> {
+        match self {
+            Self::Up(up) => Ok(up.clone()),
+            Self::Down(why) => Err(why.clone()),
+            Self::Unseen => Err("the engine was not looked for yet".to_owned()),
+        }
+    }
 }
 
 /// Keeps the link.
@@ -74,7 +87,7 @@ pub async fn instance(socket: &Path) -> Result<(String, Timestamp), String> {
 impl Linker {
     /// A link to be made to the engine behind a socket.
     pub fn new(socket: &Path) -> (Self, watch::Receiver<Link>, Doubts) {
-        let (state, link) = watch::channel(Link::Down("the engine was not looked for yet".into()));
+        let (state, link) = watch::channel(Link::Unseen);
         let (doubts, doubted) = mpsc::unbounded_channel();
         (Self { socket: socket.to_owned(), state, doubted }, link, Doubts(doubts))
     }

@@ -134,13 +134,12 @@ impl Task {
                 return true;
             }
             let now_standing = standing.borrow_and_update().clone();
-            let up = match &*link.borrow_and_update() {
-                Link::Up(up) => Ok(up.clone()),
-                Link::Down(why) => Err(why.clone()),
-            };
-            let pause = match up {
-                Ok(up) => self.pass(run, &up, &now_standing).await,
-                Err(why) => Some(self.blind(run, &now_standing, &why)),
+            let now_link = link.borrow_and_update().clone();
+            let pause = match now_link {
+                Link::Up(up) => self.pass(run, &up, &now_standing).await,
+                Link::Down(why) => Some(self.blind(run, &now_standing, &why)),
+                // Every start of an agent begins so: no word for anyone.
+                Link::Unseen => Some(Pause::Until(None)),
             };
             let Some(pause) = pause else { continue };
             run.known.forget();

@@ -139,9 +139,9 @@ fn sockets(socket: &std::path::Path) -> Vec<HostPath> {
 
 fn readiness(context: &Shared) -> Arc<admin::Readiness> {
     let context = context.clone();
-    Arc::new(move || match &*context.link.borrow() {
-        Link::Up(_) => None,
-        Link::Down(why) => Some(format!("the engine does not answer: {why}")),
+    Arc::new(move || {
+        let why = context.link.borrow().up().err()?;
+        Some(format!("the engine does not answer: {why}"))
     })
 }
 
@@ -258,6 +258,10 @@ impl Agent {
     }
 
     async fn resync(&mut self) {
+        if matches!(&*self.context.link.borrow(), Link::Unseen) {
+            // Nothing to tell yet; it begins with the link.
+            return;
+        }
         let standing = self.standing.borrow().clone();
         let certain = self.desk.is_listed() && !standing.outcast;
         let answers = self.doubt().await;
@@ -275,7 +279,7 @@ impl Agent {
         match (engine, &*self.context.link.borrow()) {
             (Ok(engine), _) => (facts.engine, facts.away) = (Some(engine), None),
             (Err(_), Link::Down(why)) => facts.away = Some(why.clone()),
-            (Err(why), Link::Up(_)) => facts.away = Some(why),
+            (Err(why), Link::Up(_) | Link::Unseen) => facts.away = Some(why),
         }
         facts.disk = self.disk(facts.engine.as_ref());
         if let (Link::Up(up), Some(engine)) = (&*self.context.link.borrow(), &facts.engine) {
@@ -308,10 +312,7 @@ impl Agent {
     }
 
     async fn engine_facts(&self) -> Result<EngineFacts, String> {
-        let up = match &*self.context.link.borrow() {
-            Link::Up(up) => up.clone(),
-            Link::Down(why) => return Err(why.clone()),
-        };
+        let up = self.context.link.borrow().up()?;
         registration::ask(&up.engine).await.map_err(|error| error.to_string())
     }
 

@@ -18,7 +18,7 @@ use tracing::{info, warn};
 
 use super::context::{Shared, Standing};
 use super::intent::Assignment;
-use super::link::{Link, Up};
+use super::link::Up;
 use super::orphans::Orphans;
 use super::reconcile::Task;
 use super::report::{Reporter, Word};
@@ -175,10 +175,7 @@ impl Supervisor {
     /// Lists all containers once, rings the Workspaces where something happened, sees to what
     /// belongs to none, and counts.
     pub async fn resync(&mut self, standing: &Standing, certain: bool) -> Option<ContainerCounts> {
-        let up = match &*self.context.link.borrow() {
-            Link::Up(up) => up.clone(),
-            Link::Down(_) => return None,
-        };
+        let up = self.context.link.borrow().up().ok()?;
         let listed = match up.engine.list(&[]).await {
             Ok(listed) => listed,
             Err(error) => {

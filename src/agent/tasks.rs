@@ -13,7 +13,6 @@ use tracing::{info, warn};
 
 use super::context::Shared;
 use super::desk::Desk;
-use super::link::Link;
 use super::volumes::{self, Done};
 use crate::api::host::HostMode;
 use crate::api::names::manager;
@@ -68,10 +67,7 @@ async fn attempt(
         let message = "the Host's mode is Restricted: nothing on its engine is changed".to_owned();
         return told(task, VolumeTaskPhase::Pending, Some((Reason::HostCordoned, message)));
     }
-    let up = match &*context.link.borrow() {
-        Link::Up(up) => up.clone(),
-        Link::Down(_) => return None,
-    };
+    let up = context.link.borrow().up().ok()?;
     let uid = &task.spec.volume.uid;
     let mounted_by: Vec<_> =
         desk.runs.all().iter().filter(|run| mounts(run, uid)).map(|run| run.name_any()).collect();
