@@ -66,6 +66,15 @@ impl Events {
         }
     }
 
+    /// Says again all that is kept, the newest first.
+    pub fn repeat(&mut self) {
+        for event in self.ring.iter().rev() {
+            for listener in &self.listeners {
+                let _ = listener.send(Heard::Event(event.clone()));
+            }
+        }
+    }
+
     /// As after a start of the engine.
     pub fn forget(&mut self) {
         self.cut();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use regex::Regex;
+use serde_json::Value;
 
 use super::call::Call;
 
@@ -29,6 +30,8 @@ pub enum What {
     DropAfter,
     /// Nothing has happened, and this is the answer.
     Answer(u16, String),
+    /// Nothing has happened, and this is the answer, as of success.
+    Json(Value),
 }
 
 impl Fault {

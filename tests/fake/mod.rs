@@ -237,6 +237,11 @@ impl FakeEngine {
         self.shared.with(|state| state.events.cut());
     }
 
+    /// Whoever listens hears all events once more, the newest first.
+    pub fn repeat_events(&self) {
+        self.shared.with(|state| state.events.repeat());
+    }
+
     /// After that many changing calls, the last of which is answered, every connection is closed
     /// at once until [`FakeEngine::heal`]. The socket stays the same file.
     pub fn cut_after(&self, calls: u64) {

@@ -16,7 +16,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer::{Answer, HttpBody, refusal},
+    answer::{Answer, HttpBody, json_of, refusal},
     call::Call,
     faults::{Faults, What},
     route::dispatch,
@@ -175,6 +175,7 @@ async fn answer(
             What::DropBefore => return Err(Broken),
             What::DropAfter => lost = true,
             What::Answer(status, message) => instead = Some(refusal(status, message)),
+            What::Json(value) => instead = Some(json_of(200, value)),
         }
     }
     let answer = match instead {

@@ -2,13 +2,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
     fs,
     path::Path,
     time::{Duration, Instant},
 };
 
-use kube::{Api, api::ListParams};
+use futures::StreamExt;
+use kibotos::api::{VolumeTask, WorkspaceRun};
+use kube::{
+    Api, Resource,
+    runtime::{
+        WatchStreamExt,
+        reflector::{self, Store},
+        watcher,
+    },
+};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::{
     fake::{Call, Container, Cut, FakeEngine, Image, Process},
@@ -48,6 +60,9 @@ impl Row {
 pub struct StoryHost {
     pub agent: Agent,
     pub fake: FakeEngine,
+    runs: Store<WorkspaceRun>,
+    tasks: Store<VolumeTask>,
+    _watches: JoinSet<()>,
     foreign: Vec<String>,
     cuts: u32,
 }
@@ -65,7 +80,13 @@ impl StoryHost {
         }
         let mut agent = Agent::joined(cluster, engine, &fake.socket(), "crash").await;
         agent.start();
-        let mut host = Self { agent, fake, foreign: Vec::new(), cuts: 0 };
+        // Asked again and again, the API server would take the time that the agents need.
+        let mut watches = JoinSet::new();
+        let runs = watched(agent.runs(), &mut watches);
+        let tasks = Api::namespaced(cluster.admin(), &agent.joined.namespace);
+        let tasks = watched(tasks, &mut watches);
+        let (foreign, _watches) = (Vec::new(), watches);
+        let mut host = Self { agent, fake, runs, tasks, _watches, foreign, cuts: 0 };
         host.add_foreign();
         host
     }
@@ -126,7 +147,7 @@ impl StoryHost {
                 self.mend(row);
             }
             self.probe(row);
-            let seen = self.see(row).await;
+            let seen = self.see(row);
             let other = wanted.map_or_else(Vec::new, |wanted| difference(&seen, wanted));
             if right(self, &seen) && other.is_empty() {
                 return seen;
@@ -162,19 +183,21 @@ impl StoryHost {
     }
 
     /// All that is to be seen of the row's Workspace, without what differs from row to row.
-    async fn see(&self, row: &Row) -> Value {
+    fn see(&self, row: &Row) -> Value {
         let all = self.fake.containers();
         let foreign = ["foreign", "labelled"];
         let ours: Vec<_> = all.iter().filter(|c| !foreign.contains(&c.name.as_str())).collect();
         assert!(ours.len() <= 1, "{row:?}: two containers: {ours:?}");
         let id = ours.first().map_or("none", |container| container.id.as_str());
         let containers: Vec<_> = ours.iter().map(|container| told(container)).collect();
-        let runs = self.agent.runs().list(&ListParams::default()).await.unwrap();
+        let runs = self.runs.state();
         let told_of: BTreeMap<_, _> =
             runs.iter().map(|run| (run.metadata.name.clone().unwrap(), of_run(run, id))).collect();
+        let tasks = self.tasks.state();
+        let tasks: Vec<_> = tasks.iter().map(|t| t.status.as_ref().map(|s| s.phase)).collect();
         let seen = json!({
             "containers": containers, "volumes": self.fake.volumes(), "runs": told_of,
-            "directories": tree(&self.agent.root()), "tasks": self.tasks().await,
+            "directories": tree(&self.agent.root()), "tasks": tasks,
             "made": self.fake.made_directories(),
         });
         let newest = runs.iter().max_by_key(|run| run.spec.sequence);
@@ -197,13 +220,17 @@ impl StoryHost {
         }
         serde_json::from_str(&text).unwrap()
     }
+}
 
-    async fn tasks(&self) -> Value {
-        let tasks: Api<kibotos::api::VolumeTask> =
-            Api::namespaced(self.agent.runs().into_client(), &self.agent.joined.namespace);
-        let tasks = tasks.list(&ListParams::default()).await.unwrap();
-        tasks.iter().map(|task| json!(task.status.as_ref().map(|status| status.phase))).collect()
-    }
+/// All objects of a kind, as a watch tells of them.
+fn watched<K>(api: Api<K>, watches: &mut JoinSet<()>) -> Store<K>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
+{
+    let (store, writer) = reflector::store();
+    let events = watcher(api, watcher::Config::default()).default_backoff().reflect(writer);
+    watches.spawn(events.for_each(|_| std::future::ready(())));
+    store
 }
 
 fn told(container: &Container) -> Value {
@@ -218,7 +245,7 @@ fn told(container: &Container) -> Value {
 }
 
 /// What a run's status says, but for times, and steps, of which a cut has more.
-fn of_run(run: &kibotos::api::WorkspaceRun, id: &str) -> Value {
+fn of_run(run: &WorkspaceRun, id: &str) -> Value {
     let Some(status) = &run.status else { return Value::Null };
     let conditions: BTreeMap<_, _> = status
         .conditions

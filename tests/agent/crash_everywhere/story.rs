@@ -23,38 +23,38 @@ pub async fn tell(
     secret(host, &name, OLD).await;
     secret(host, &name, NEW).await;
     host.agent.create(&host.agent.run(&name, 1, spec(&name, OLD))).await;
-    stage(host, row, wanted, &mut seen, "running", |_, seen| runs(seen, 1)).await;
+    stage(host, row, wanted, &mut seen, "running", |_, seen| runs(seen, 1, 1)).await;
 
     host.agent.change(&format!("{name}-1"), limits()).await;
     let limited = |_: &StoryHost, seen: &Value| {
-        runs(seen, 1) && seen["containers"][0]["host"]["Memory"] == 64 << 20
+        runs(seen, 1, 2) && seen["containers"][0]["host"]["Memory"] == 64 << 20
     };
     stage(host, row, wanted, &mut seen, "limited", limited).await;
 
     host.agent.change(&format!("{name}-1"), json!({ "configFile": config(&name, NEW) })).await;
     stage(host, row, wanted, &mut seen, "configured", |host, seen| {
         let written = seen["directories"].as_object().unwrap().values().any(|file| file == NEW);
-        runs(seen, 1) && written && host.signals("HUP") > 0
+        runs(seen, 1, 3) && written && host.signals("HUP") > 0
     })
     .await;
 
     host.agent.change(&format!("{name}-1"), json!({ "desired": "Stopped" })).await;
-    stage(host, row, wanted, &mut seen, "stopped", |_, seen| is(seen, 1, "Exited")).await;
+    stage(host, row, wanted, &mut seen, "stopped", |_, seen| is(seen, 1, 4, "Exited")).await;
 
     start_again(host, &name).await;
-    stage(host, row, wanted, &mut seen, "running again", |_, seen| runs(seen, 2)).await;
+    stage(host, row, wanted, &mut seen, "running again", |_, seen| runs(seen, 2, 1)).await;
 
     let mut other = spec(&name, NEW);
     other["container"]["env"] = json!([{ "name": "OTHER", "value": "1" }]);
     host.agent.create(&host.agent.run(&name, 3, other)).await;
     let renewed = |_: &StoryHost, seen: &Value| {
         let env = &seen["containers"][0]["config"]["Env"];
-        runs(seen, 3) && env.to_string().contains("OTHER=1") && is(seen, 2, "Exited")
+        runs(seen, 3, 1) && env.to_string().contains("OTHER=1") && is(seen, 2, 1, "Exited")
     };
     stage(host, row, wanted, &mut seen, "made anew", renewed).await;
 
     host.agent.change(&format!("{name}-3"), json!({ "desired": "Removed" })).await;
-    let removed = |_: &StoryHost, seen: &Value| is(seen, 3, "Removed");
+    let removed = |_: &StoryHost, seen: &Value| is(seen, 3, 2, "Removed");
     stage(host, row, wanted, &mut seen, "removed", removed).await;
 
     discard(host, &name).await;
@@ -85,16 +85,17 @@ fn run<'a>(seen: &'a Value, sequence: u32) -> &'a Value {
     &seen["runs"][format!("NAME-{sequence}")]
 }
 
-fn is(seen: &Value, sequence: u32, phase: &str) -> bool {
+/// The run is in a phase, and its status is of this generation of it.
+fn is(seen: &Value, sequence: u32, generation: u32, phase: &str) -> bool {
     let run = run(seen, sequence);
     run["phase"] == phase
         && run["conditions"]["Ready"][0] == "True"
-        && run["generation"][0] == run["generation"][1]
+        && run["generation"] == json!([generation, generation])
 }
 
 /// The run is as it was declared, its container runs and is well.
-fn runs(seen: &Value, sequence: u32) -> bool {
-    is(seen, sequence, "Running")
+fn runs(seen: &Value, sequence: u32, generation: u32) -> bool {
+    is(seen, sequence, generation, "Running")
         && run(seen, sequence)["guest"] == "Responding"
         && seen["containers"][0]["status"] == "running"
 }
