@@ -118,6 +118,11 @@ impl StoryHost {
         }
     }
 
+    /// Whether the cut has come.
+    pub fn was_cut(&self) -> bool {
+        self.cuts > 0
+    }
+
     /// Ends one, and gives how many changes it took.
     pub fn end(&mut self, row: &Row) -> u64 {
         assert_eq!(self.cuts, u32::from(row.cut.is_some()), "{row:?}");
@@ -157,7 +162,7 @@ impl StoryHost {
                 "{row:?}: not {stage}; other than uncut: {other:#?}\n{}",
                 if wanted.is_none() { format!("{seen:#}") } else { String::new() }
             );
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(40)).await;
         }
     }
 

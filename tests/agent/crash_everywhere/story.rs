@@ -11,7 +11,8 @@ const OLD: &str = "answer = 41";
 const NEW: &str = "answer = 42";
 
 /// Tells the story, and gives what was seen at the end of each stage, and how many changes on the
-/// engine it took. With `wanted`, each stage is to end as the same stage did there.
+/// engine it took. With `wanted`, each stage is to end as the same stage did there; one stage after
+/// that of the cut, the story goes on with its end.
 pub async fn tell(
     host: &mut StoryHost,
     row: &Row,
@@ -19,66 +20,88 @@ pub async fn tell(
 ) -> (Vec<Value>, u64) {
     host.begin(row);
     let name = row.name();
-    let mut seen = Vec::new();
-    secret(host, &name, OLD).await;
-    secret(host, &name, NEW).await;
-    host.agent.create(&host.agent.run(&name, 1, spec(&name, OLD))).await;
-    stage(host, row, wanted, &mut seen, "running", |_, seen| runs(seen, 1, 1)).await;
-
-    host.agent.change(&format!("{name}-1"), limits()).await;
-    let limited = |_: &StoryHost, seen: &Value| {
-        runs(seen, 1, 2) && seen["containers"][0]["host"]["Memory"] == 64 << 20
-    };
-    stage(host, row, wanted, &mut seen, "limited", limited).await;
-
-    host.agent.change(&format!("{name}-1"), json!({ "configFile": config(&name, NEW) })).await;
-    stage(host, row, wanted, &mut seen, "configured", |host, seen| {
-        let written = seen["directories"].as_object().unwrap().values().any(|file| file == NEW);
-        runs(seen, 1, 3) && written && host.signals("HUP") > 0
+    let mut told = Told { host, row, wanted, seen: Vec::new() };
+    let newest = told.live(&name).await;
+    let whole = newest == 3;
+    told.host.agent.change(&format!("{name}-{newest}"), json!({ "desired": "Removed" })).await;
+    told.wanted = wanted.filter(|_| whole);
+    told.stage("removed", |_, seen| run(seen, newest)["phase"] == "Removed").await;
+    discard(told.host, &name, newest).await;
+    told.stage("discarded", |_, seen| {
+        seen["tasks"] == json!(["Succeeded"]) && seen["volumes"] == json!([])
     })
     .await;
-
-    host.agent.change(&format!("{name}-1"), json!({ "desired": "Stopped" })).await;
-    stage(host, row, wanted, &mut seen, "stopped", |_, seen| is(seen, 1, 4, "Exited")).await;
-
-    start_again(host, &name).await;
-    stage(host, row, wanted, &mut seen, "running again", |_, seen| runs(seen, 2, 1)).await;
-
-    let mut other = spec(&name, NEW);
-    other["container"]["env"] = json!([{ "name": "OTHER", "value": "1" }]);
-    host.agent.create(&host.agent.run(&name, 3, other)).await;
-    let renewed = |_: &StoryHost, seen: &Value| {
-        let env = &seen["containers"][0]["config"]["Env"];
-        runs(seen, 3, 1) && env.to_string().contains("OTHER=1") && is(seen, 2, 1, "Exited")
-    };
-    stage(host, row, wanted, &mut seen, "made anew", renewed).await;
-
-    host.agent.change(&format!("{name}-3"), json!({ "desired": "Removed" })).await;
-    let removed = |_: &StoryHost, seen: &Value| is(seen, 3, 2, "Removed");
-    stage(host, row, wanted, &mut seen, "removed", removed).await;
-
-    discard(host, &name).await;
-    let gone = |_: &StoryHost, seen: &Value| {
-        seen["tasks"] == json!(["Succeeded"]) && seen["volumes"] == json!([])
-    };
-    stage(host, row, wanted, &mut seen, "discarded", gone).await;
+    let seen = told.seen;
     tasks(host).delete(&name, &kube::api::DeleteParams::default()).await.unwrap();
     let end = seen.last().unwrap();
     assert_eq!((&end["containers"], &end["directories"]), (&json!([]), &json!({})), "{row:?}");
     (seen, host.end(row))
 }
 
-async fn stage(
-    host: &mut StoryHost,
-    row: &Row,
-    wanted: Option<&Vec<Value>>,
-    all: &mut Vec<Value>,
-    name: &str,
-    right: impl Fn(&StoryHost, &Value) -> bool,
-) {
-    let wanted = wanted.map(|wanted| &wanted[all.len()]);
-    let seen = host.reach(row, name, wanted, right).await;
-    all.push(seen);
+/// The story so far.
+struct Told<'a> {
+    host: &'a mut StoryHost,
+    row: &'a Row,
+    wanted: Option<&'a Vec<Value>>,
+    seen: Vec<Value>,
+}
+
+impl Told<'_> {
+    /// All but the end; gives the sequence of the newest run.
+    async fn live(&mut self, name: &str) -> u32 {
+        secret(self.host, name, OLD).await;
+        secret(self.host, name, NEW).await;
+        let first = format!("{name}-1");
+        self.create(name, 1, spec(name, OLD)).await;
+        self.stage("running", |_, seen| runs(seen, 1, 1)).await;
+
+        self.host.agent.change(&first, limits()).await;
+        let limited = |_: &StoryHost, seen: &Value| {
+            runs(seen, 1, 2) && seen["containers"][0]["host"]["Memory"] == 64 << 20
+        };
+        if self.stage("limited", limited).await {
+            return 1;
+        }
+        self.host.agent.change(&first, json!({ "configFile": config(name, NEW) })).await;
+        let configured = |host: &StoryHost, seen: &Value| {
+            let written = seen["directories"].as_object().unwrap().values().any(|file| file == NEW);
+            runs(seen, 1, 3) && written && host.signals("HUP") > 0
+        };
+        if self.stage("configured", configured).await {
+            return 1;
+        }
+        self.host.agent.change(&first, json!({ "desired": "Stopped" })).await;
+        if self.stage("stopped", |_, seen| is(seen, 1, 4, "Exited")).await {
+            return 1;
+        }
+        let again = again(self.host, name).await;
+        self.create(name, 2, again).await;
+        if self.stage("running again", |_, seen| runs(seen, 2, 1)).await {
+            return 2;
+        }
+        let mut other = spec(name, NEW);
+        other["container"]["env"] = json!([{ "name": "OTHER", "value": "1" }]);
+        self.create(name, 3, other).await;
+        self.stage("made anew", |_, seen| {
+            let env = &seen["containers"][0]["config"]["Env"];
+            runs(seen, 3, 1) && env.to_string().contains("OTHER=1") && is(seen, 2, 1, "Exited")
+        })
+        .await;
+        3
+    }
+
+    async fn create(&self, name: &str, sequence: i64, spec: Value) {
+        self.host.agent.create(&self.host.agent.run(name, sequence, spec)).await;
+    }
+
+    /// Waits for the end of a stage, and says whether the cut came before it.
+    async fn stage(&mut self, name: &str, right: impl Fn(&StoryHost, &Value) -> bool) -> bool {
+        let was_cut = self.host.was_cut();
+        let wanted = self.wanted.map(|wanted| &wanted[self.seen.len()]);
+        let seen = self.host.reach(self.row, name, wanted, right).await;
+        self.seen.push(seen);
+        was_cut
+    }
 }
 
 fn run<'a>(seen: &'a Value, sequence: u32) -> &'a Value {
@@ -146,19 +169,19 @@ fn tasks(host: &StoryHost) -> Api<VolumeTask> {
 }
 
 /// The next run with the stopped container of the one before.
-async fn start_again(host: &StoryHost, name: &str) {
+async fn again(host: &StoryHost, name: &str) -> Value {
     let before = host.agent.status(&format!("{name}-1")).await;
     let mut next = spec(name, NEW);
     next["previous"] = json!({
         "containerId": before.container_id, "startedAt": before.container_started_at,
     });
     next["resources"] = limits()["resources"].clone();
-    host.agent.create(&host.agent.run(name, 2, next)).await;
+    next
 }
 
 /// The runs' objects go, and then the volume's data.
-async fn discard(host: &StoryHost, name: &str) {
-    for sequence in 1..=3 {
+async fn discard(host: &StoryHost, name: &str, newest: u32) {
+    for sequence in 1..=newest {
         host.agent.delete(&format!("{name}-{sequence}")).await;
     }
     let task = json!({
