@@ -33,7 +33,7 @@ lint: need-compiler need-lints ## Check format, Rust, documentation and shell sc
 	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --locked
 
 .PHONY: bench
-bench: need-compiler ## Measure, as ratios in one run
+bench: need-compiler need-tools need-engine cluster-tools ## Measure, as ratios in one run
 	@cargo bench --locked
 
 .PHONY: podman-table

@@ -85,8 +85,8 @@ impl StoryHost {
         let runs = watched(agent.runs(), &mut watches);
         let tasks = Api::namespaced(cluster.admin(), &agent.joined.namespace);
         let tasks = watched(tasks, &mut watches);
-        let (foreign, _watches) = (Vec::new(), watches);
-        let mut host = Self { agent, fake, runs, tasks, _watches, foreign, cuts: 0 };
+        let foreign = Vec::new();
+        let mut host = Self { agent, fake, runs, tasks, _watches: watches, foreign, cuts: 0 };
         host.add_foreign();
         host
     }
