@@ -3,13 +3,12 @@
 use kibotos::{
     agent::volumes::{self, Done},
     api::{Reason, VolumeTask, workspace_run::RunMount},
-    docker::ListItem,
     engine::Engine,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    fake::{Container, FakeEngine, Fault, Image, Process, Status, What},
+    fake::{FakeEngine, Fault, Image, Process, What},
     fixture::send,
 };
 
