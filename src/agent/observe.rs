@@ -148,7 +148,9 @@ impl Look<'_> {
     async fn stale_networks(&self, found: &Inspect) -> Result<BTreeSet<String>, EngineError> {
         let mut stale = BTreeSet::new();
         for (name, endpoint) in &found.network_settings.networks {
-            if endpoint.network_id.is_empty() || BUILT_IN_NETWORKS.contains(&name.as_str()) {
+            // Podman gives the name in place of the id, which tells nothing.
+            let untold = endpoint.network_id.is_empty() || endpoint.network_id == *name;
+            if untold || BUILT_IN_NETWORKS.contains(&name.as_str()) {
                 continue;
             }
             let now = self.up.engine.network(name).await?;
