@@ -298,10 +298,7 @@ impl Agent {
     /// Whether the engine answers at all. One that hangs keeps its connections, so the link alone
     /// does not tell.
     async fn doubt(&self) -> Result<(), String> {
-        let up = match &*self.context.link.borrow() {
-            Link::Up(up) => up.clone(),
-            Link::Down(why) => return Err(why.clone()),
-        };
+        let up = self.context.link.borrow().up()?;
         let why = match tokio::time::timeout(ANSWERS_WITHIN, up.engine.ping()).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
