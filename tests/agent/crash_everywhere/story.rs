@@ -104,7 +104,7 @@ impl Told<'_> {
     }
 }
 
-fn run<'a>(seen: &'a Value, sequence: u32) -> &'a Value {
+fn run(seen: &Value, sequence: u32) -> &Value {
     &seen["runs"][format!("NAME-{sequence}")]
 }
 
