@@ -23,7 +23,7 @@ struct Trial {
 fn sections() -> BTreeMap<String, Vec<Trial>> {
     let text = include_str!("trials.md");
     let trial = Regex::new(r"^- T(\d{3}) (.+)$").unwrap();
-    let test = Regex::new(r"^  - `([\w:]+)`$").unwrap();
+    let named = Regex::new(r"^  - `([\w:]+)`$").unwrap();
     let mut sections = BTreeMap::new();
     for section in text.split("\n## ").skip(1) {
         let (heading, body) = section.split_once('\n').unwrap();
@@ -33,7 +33,7 @@ fn sections() -> BTreeMap<String, Vec<Trial>> {
                 let (number, words) = (found[1].parse().unwrap(), found[2].to_owned());
                 trials.push(Trial { number, words, tests: Vec::new() });
             } else {
-                let found = test.captures(line).unwrap_or_else(|| panic!("what is this: {line}"));
+                let found = named.captures(line).unwrap_or_else(|| panic!("what is this: {line}"));
                 trials.last_mut().unwrap().tests.push(found[1].to_owned());
             }
         }

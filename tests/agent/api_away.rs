@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
+use kibotos::agent::intent::sha256;
 use kibotos::api::workspace_run::WorkspaceRunStatus;
 use kube::{
     Api,
@@ -10,7 +11,6 @@ use kube::{
 };
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::fixture::{Agent, Cluster, Engine, Proxy, cluster, engine, eventually, private_engine};
 
@@ -59,7 +59,7 @@ async fn full(cluster: &Cluster, agent: &Agent) -> Value {
     let content = "listen 80\n";
     secret(cluster, agent, "env-1", "PASSWORD", "xyzzy").await;
     secret(cluster, agent, "conf-1", "content", content).await;
-    let sha256: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = sha256(content.as_bytes());
     let from = json!({ "secretKeyRef": { "name": "env-1", "key": "PASSWORD" } });
     json!({
         "container": { "env": [{ "name": "PASSWORD", "valueFrom": from }] },

@@ -3,18 +3,14 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use kibotos::agent::intent::sha256;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::fixture::{Agent, agent, cluster, engine, eventually};
 
 /// Copies the config file to /got at its start and with each SIGHUP.
 const READER: &str = "copy() { cp /usr/local/etc/service.conf /got.new; mv /got.new /got; }; \
                       trap copy HUP; trap 'exit 0' TERM; copy; while :; do sleep 0.1; done";
-
-fn sha256(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Makes the Secret with this content as a controller would, and gives the run's `configFile`.
 async fn config(agent: &Agent, content: &[u8]) -> Value {

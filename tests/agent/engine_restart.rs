@@ -79,7 +79,10 @@ async fn all_came_back(agent: &Agent, rows: &[Row], before: &BTreeMap<String, (V
         assert_eq!(agent.inspect(&row.name).await["State"]["Running"], true, "{what}");
     }
     let present = agent.containers().await.len();
-    assert_eq!(present, agent.runs().list(&Default::default()).await.unwrap().items.len());
+    assert_eq!(
+        present,
+        agent.runs().list(&kube::api::ListParams::default()).await.unwrap().items.len()
+    );
 }
 
 async fn unknown(agent: &Agent, rows: &[Row]) {

@@ -104,9 +104,9 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
         if entry.path().is_dir() {
-            all.extend(files(&entry.path()))
+            all.extend(files(&entry.path()));
         } else {
-            all.push(entry.path())
+            all.push(entry.path());
         }
     }
     all

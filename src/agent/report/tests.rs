@@ -69,21 +69,21 @@ fn run() -> Arc<WorkspaceRun> {
     Arc::new(serde_json::from_value(run).unwrap())
 }
 
-fn word(said: &str, lasts: bool) -> Option<Word> {
+fn word(said: &str, lasts: bool) -> Word {
     let status =
         WorkspaceRunStatus { container_id: Some(said.to_owned()), ..WorkspaceRunStatus::default() };
-    Some(Word { run: run(), status, lasts })
+    Word { run: run(), status, lasts }
 }
 
 #[tokio::test]
 async fn what_changes_while_a_write_is_under_way_is_written_after_it() {
     let slow = Slow::default();
-    let (words, told) = watch::channel(word("one", true));
+    let (words, told) = watch::channel(Some(word("one", true)));
     let reporter = slow.reporter();
     let telling = tokio::spawn(async move { reporter.keep_told(told).await });
     slow.came.notified().await;
-    words.send_replace(word("two", true));
-    words.send_replace(word("three", true));
+    words.send_replace(Some(word("two", true)));
+    words.send_replace(Some(word("three", true)));
     slow.answer.notify_one();
     slow.came.notified().await;
     slow.answer.notify_one();
@@ -96,18 +96,18 @@ async fn what_changes_while_a_write_is_under_way_is_written_after_it() {
 async fn a_word_that_could_not_be_written_is_tried_again_until_a_newer_one_is() {
     let slow = Slow::default();
     slow.refusing.store(true, Ordering::Relaxed);
-    let (words, told) = watch::channel(word("one", true));
+    let (words, told) = watch::channel(Some(word("one", true)));
     let reporter = slow.reporter();
     let _telling = tokio::spawn(async move { reporter.keep_told(told).await });
     for _ in 0..2 {
         slow.came.notified().await;
         slow.answer.notify_one();
     }
-    words.send_replace(word("two", true));
+    words.send_replace(Some(word("two", true)));
     slow.came.notified().await;
     slow.refusing.store(false, Ordering::Relaxed);
     slow.answer.notify_one();
-    words.send_replace(word("three", true));
+    words.send_replace(Some(word("three", true)));
     slow.came.notified().await;
     assert_eq!(slow.written(), ["one", "one", "two", "three"]);
     assert_eq!((slow.counted("failed"), slow.counted("succeeded")), (2, 1));
@@ -117,7 +117,7 @@ async fn a_word_that_could_not_be_written_is_tried_again_until_a_newer_one_is() 
 async fn the_last_word_of_all_is_tried_again_with_pauses() {
     let slow = Slow::default();
     slow.refusing.store(true, Ordering::Relaxed);
-    let (words, told) = watch::channel(word("last", true));
+    let (words, told) = watch::channel(Some(word("last", true)));
     let reporter = slow.reporter();
     drop(words);
     let telling = tokio::spawn(async move { reporter.keep_told(told).await });
@@ -135,15 +135,15 @@ async fn the_last_word_of_all_is_tried_again_with_pauses() {
 #[tokio::test]
 async fn what_passes_soon_is_written_only_if_it_stays() {
     let slow = Slow::default();
-    let (words, told) = watch::channel(word("passing", false));
+    let (words, told) = watch::channel(Some(word("passing", false)));
     let reporter = slow.reporter();
     let _telling = tokio::spawn(async move { reporter.keep_told(told).await });
     tokio::task::yield_now().await;
-    words.send_replace(word("lasting", true));
+    words.send_replace(Some(word("lasting", true)));
     slow.came.notified().await;
     assert_eq!(slow.written(), ["lasting"]);
     slow.answer.notify_one();
-    words.send_replace(word("passing", false));
+    words.send_replace(Some(word("passing", false)));
     slow.came.notified().await;
     assert_eq!(slow.written(), ["lasting", "passing"]);
 }
