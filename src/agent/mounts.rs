@@ -1,6 +1,6 @@
 //! What a container gets of the host's disk, judged by where it leads, at mount time.
 //!
-//! The host's policy judges a body twice: as written, and as [`resolve`] gives it, in which the
+//! The host's policy judges a body twice: as written, and as [`resolve()`] gives it, in which the
 //! sources of binds and the paths of devices are free of symbolic links. That body is the one to
 //! send. What is missing is said by its field, since an engine would make a directory of root's in
 //! its place; `bindOptions.createMountpoint` makes it here (root's, 0755), once it is judged, and is
