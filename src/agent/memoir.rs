@@ -195,6 +195,15 @@ impl Memoir {
         self.0.dirty.notify_one();
     }
 
+    /// Notes that an image is used.
+    pub fn used(&self, id: &str) {
+        let mut state = self.lock();
+        if state.pulled.used(id, Timestamp::now().as_second()) {
+            state.pulled_dirty = true;
+            self.0.dirty.notify_one();
+        }
+    }
+
     /// The images that the agent itself pulled.
     pub fn images(&self) -> Pulled {
         self.lock().pulled.clone()

@@ -33,5 +33,6 @@ pub mod run;
 pub mod sight;
 pub mod status;
 pub mod supervisor;
+pub mod survey;
 pub mod tasks;
 pub mod volumes;

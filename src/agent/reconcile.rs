@@ -180,7 +180,8 @@ impl Task {
         let tick = self.context.tick();
         let before = run.record.clone();
         run.record.saw(&wish, &seen, &mut run.memory, &up.instance, tick);
-        run.record.well |= details.guest == crate::api::workspace::Guest::Responding;
+        let own = seen.container.as_ref().is_some_and(|c| run.record.counts(&wish, c));
+        run.record.well |= own && details.guest == crate::api::workspace::Guest::Responding;
         run.name_taken &= seen.container.is_none();
         let case = Case {
             wish: &wish,
@@ -191,7 +192,7 @@ impl Task {
             now: tick,
         };
         run.again = lifecycle::why_again(&case);
-        let step = restrain(lifecycle::next(&case), standing, run, &seen);
+        let step = restrain(lifecycle::next(&case), standing, run);
         if let Step::Settle(ended) = &step {
             info!(how = ?ended.how, exit_code = ended.exit_code, "the run is over");
             run.record.ended = Some(ended.clone());
@@ -205,6 +206,9 @@ impl Task {
             Step::Idle => Some(Pause::Until(None)),
             Step::Wait { until, .. } => Some(Pause::Until(until.map(|at| at.saturating_sub(tick)))),
             step => {
+                if let Some(container) = &seen.container {
+                    self.context.memoir.used(&container.image_id);
+                }
                 let sight = (&seen, &details);
                 self.take(run, up, standing, &wish, create.as_ref(), sight, &step).await;
                 None
@@ -249,6 +253,7 @@ impl Task {
             create,
         };
         let (said, mut heard) = watch::channel(None);
+        let mut overtaken = false;
         let outcome = {
             let work = deed.execute(step, |word| drop(said.send_replace(Some(word))));
             tokio::pin!(work);
@@ -257,9 +262,13 @@ impl Task {
                     outcome = &mut work => break Some(outcome),
                     // Something newer is wished, or the process ends: the engine goes on or not,
                     // and either is seen at the next look.
-                    _ = self.assigned.changed(), if step.may_be_cut() => {
-                        self.assigned.mark_changed();
-                        break None;
+                    Ok(()) = self.assigned.changed(), if step.may_be_cut() => {
+                        // Seen to after this step at the latest.
+                        overtaken = true;
+                        let wished = self.assigned.borrow_and_update().clone();
+                        if wished.is_none_or(|wished| outdates(&assignment, &wished)) {
+                            break None;
+                        }
                     }
                     () = self.stop.cancelled(), if step.may_be_cut() => break None,
                     _ = heard.changed() => {
@@ -270,6 +279,9 @@ impl Task {
                 }
             }
         };
+        if overtaken {
+            self.assigned.mark_changed();
+        }
         let went = match &outcome {
             Some(Ok(_)) => "succeeded",
             Some(Err(_)) => "failed",
@@ -366,7 +378,10 @@ impl Task {
         run.status = status.clone();
         let lasts = matches!(step, Step::Idle | Step::Wait { .. });
         self.words.send_replace(Some(Word { run: object, status, lasts }));
-        self.keep(run);
+        // What passes is not worth the disk's while.
+        if lasts {
+            self.keep(run);
+        }
     }
 
     fn keep(&self, run: &Run) {
@@ -396,18 +411,30 @@ fn waiting(hold: &Hold) -> Step {
     Step::Wait { until: None, hold: hold.clone() }
 }
 
+/// Whether a step under way for the one is of no use for the other, or stands in its way.
+fn outdates(before: &Assignment, now: &Assignment) -> bool {
+    let (a, b) = (&before.run.spec, &now.run.spec);
+    !same_run(before, now)
+        || before.desired() != now.desired()
+        || a.container.image != b.container.image
+        || a.prefetch != b.prefetch
+        || a.deletion != b.deletion
+        || a.stop != b.stop
+        || before.secret != now.secret
+        || before.prefetch != now.prefetch
+}
+
 fn same_run(a: &Assignment, b: &Assignment) -> bool {
     a.run.metadata.uid == b.run.metadata.uid
 }
 
 /// What an admin's word or the Host's absence keeps from being done.
-fn restrain(step: Step, standing: &Standing, run: &Run, seen: &Seen) -> Step {
+fn restrain(step: Step, standing: &Standing, run: &Run) -> Step {
     if standing.orders.mode == HostMode::Restricted && step.is_effect() {
         let message = "the Host's mode is Restricted: nothing on its engine is changed";
         return waiting(&Hold::new(Reason::HostCordoned, message));
     }
     let new = run.record.started.is_none()
-        && seen.container.is_none()
         && run.assignment.desired() == crate::api::workspace_run::DesiredState::Running;
     if standing.outcast && new && step.is_effect() {
         let message = "the Host is gone or its credential revoked: nothing new is started here";

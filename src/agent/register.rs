@@ -1,9 +1,11 @@
 //! Keeps the host in the API: renews its Lease, and writes its status where that changed.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use kube::Client;
+use kube::api::ListParams;
+use kube::{Api, Client};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
@@ -11,7 +13,8 @@ use tracing::{debug, warn};
 use super::desk::Desk;
 use super::instance::since_boot;
 use super::metrics::Metrics;
-use super::registration::{Facts, LEASE_LASTS, RENEW_EVERY, status, write};
+use super::registration::{FENCED_AFTER, Facts, LEASE_LASTS, RENEW_EVERY, status, write};
+use crate::api::WorkspaceRun;
 use crate::api::host::HostStatus;
 use crate::api::names::manager;
 use crate::runtime::lease;
@@ -20,6 +23,14 @@ use crate::runtime::lease;
 const WITHIN: Duration = Duration::from_secs(8);
 /// Between tries of a status that could not be written.
 const AGAIN: Duration = Duration::from_secs(5);
+
+/// How often the watch is looked at that has to catch up.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// By what a state of a run is told from others.
+fn known_by(run: &WorkspaceRun) -> (Option<String>, Option<i64>) {
+    (run.metadata.uid.clone(), run.metadata.generation)
+}
 
 /// What registers.
 pub struct Registrar {
@@ -66,6 +77,10 @@ impl Registrar {
             self.desk.lease_was(answer);
         }
         match answer {
+            // Another host may have taken over meanwhile: what this one may run is read first.
+            Ok(Ok(())) if self.was_stale() && !self.is_current().await => {
+                warn!("the Lease is renewed, and what is to run is not read again yet");
+            }
             Ok(Ok(())) => drop(self.renewed.send_replace(Some(sent))),
             Ok(Err(error)) => warn!(%error, "the Lease could not be renewed"),
             Err(_) => warn!("the Lease could not be renewed: no answer within {WITHIN:?}"),
@@ -73,6 +88,29 @@ impl Registrar {
         if let Some(renewed) = *self.renewed.borrow() {
             self.metrics.lease_age.set(since_boot().saturating_sub(renewed).as_secs_f64());
         }
+    }
+
+    fn was_stale(&self) -> bool {
+        let renewed = *self.renewed.borrow();
+        renewed.is_none_or(|at| since_boot().saturating_sub(at) >= FENCED_AFTER)
+    }
+
+    /// Whether what is watched has caught up with what the API says now.
+    async fn is_current(&self) -> bool {
+        let runs: Api<WorkspaceRun> = Api::namespaced(self.client.clone(), &self.namespace);
+        let Ok(Ok(now)) = tokio::time::timeout(WITHIN, runs.list(&ListParams::default())).await
+        else {
+            return false;
+        };
+        let wanted: BTreeSet<_> = now.items.iter().map(known_by).collect();
+        let caught_up = async {
+            while self.desk.runs.all().iter().map(|run| known_by(run)).collect::<BTreeSet<_>>()
+                != wanted
+            {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        tokio::time::timeout(WITHIN, caught_up).await.is_ok()
     }
 
     async fn write_status(&mut self, written: &mut Option<(Option<String>, HostStatus)>) {

@@ -129,7 +129,8 @@ impl Reporter {
         let write = api.patch_status(&name, &params, &patch);
         match tokio::time::timeout(WITHIN, write).await {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(kube::Error::Api(status))) if status.is_not_found() || status.is_conflict() => {
+            // Another uid is an invalid change; a conflict is one of the moment.
+            Ok(Err(kube::Error::Api(status))) if status.is_not_found() || is_another(&status) => {
                 debug!(run = name, "the run is gone: its status is told to no one");
                 Ok(())
             }
@@ -163,6 +164,11 @@ impl Reporter {
             }
         });
     }
+}
+
+/// Whether the object that has the name is another one than was written to.
+fn is_another(status: &kube::core::Status) -> bool {
+    status.code == 422 && status.message.contains("metadata.uid")
 }
 
 /// Waits for a while, and says whether something newer came. Where nothing can come any more the

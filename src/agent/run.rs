@@ -8,33 +8,30 @@ use std::time::{Duration, Instant};
 
 use kube::Client;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use super::config::AgentConfig;
 use super::context::{Context, Shared, Standing};
 use super::desk::{Desk, HEAD_START};
-use super::disk::DiskUse;
 use super::execute::LAST_CALL;
 use super::housekeeping::Housekeeper;
 use super::images::pull::Pulls;
 use super::instance::since_boot;
 use super::intent::assign;
-use super::link::{Doubts, Link, Linker};
+use super::link::{Doubts, Link, Linker, Up};
 use super::memoir::Memoir;
 use super::metrics::Metrics;
 use super::policy::HostPath;
 use super::register::Registrar;
-use super::registration::{self, EngineFacts, FENCED_AFTER, Facts, Orders};
+use super::registration::{EngineFacts, FENCED_AFTER, Facts, Orders};
 use super::report::Reporter;
 use super::root::Root;
 use super::supervisor::{Bells, Supervisor};
+use super::survey::{Survey, survey};
 use super::tasks;
 use crate::runtime::admin::{self, Admin, Pulse};
-
-/// An engine that does not answer the lightest of all calls for so long hangs.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What an agent is started with.
 #[derive(Debug)]
@@ -51,15 +48,26 @@ pub struct Options {
     pub admin_listen: SocketAddr,
 }
 
+/// Why an agent ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Its root is another Host's, or cannot be read: starting it again does not help.
+    #[error("{0}")]
+    Unfit(String),
+    /// Something failed that another start may mend.
+    #[error("{0}")]
+    Failed(String),
+}
+
 /// Runs the agent until `stop`.
 pub async fn run(
     options: Options,
     root: Root,
     client: Client,
     stop: CancellationToken,
-) -> Result<(), String> {
-    let listener = admin::bind(options.admin_listen).await?;
-    let memoir = Memoir::open(&root, &options.host)?;
+) -> Result<(), RunError> {
+    let listener = admin::bind(options.admin_listen).await.map_err(RunError::Failed)?;
+    let memoir = Memoir::open(&root, &options.host).map_err(RunError::Unfit)?;
     let metrics = Metrics::default();
     let bells = Bells::default();
     let (linker, link, doubts) = Linker::new(&options.socket);
@@ -122,12 +130,26 @@ pub async fn run(
         supervisor,
         housekeeper: Housekeeper::default(),
         doubts,
+        looking: None,
+        surveyed: None,
     };
-    agent.turn(&stop).await;
+    let turning = agent.turn(&stop);
+    tokio::pin!(turning);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut turning => break ended,
+            // What is left of an agent without one of its parts must not look like one.
+            Some(part) = parts.join_next() => if !stop.is_cancelled() {
+                break Err(format!("a part of the agent ended by itself: {part:?}"));
+            }
+        }
+    };
     memoir.save().await;
     parts.abort_all();
-    info!("ended; containers keep running");
-    Ok(())
+    if ended.is_ok() {
+        info!("ended; containers keep running");
+    }
+    ended.map_err(RunError::Failed)
 }
 
 /// The engine's sockets as the policy compares them: as named, and as they resolve.
@@ -157,10 +179,16 @@ struct Agent {
     supervisor: Supervisor,
     housekeeper: Housekeeper,
     doubts: Doubts,
+    /// A look at the whole engine that is under way.
+    looking: Option<Looking>,
+    /// What the engine of an instance said of itself.
+    surveyed: Option<(String, EngineFacts)>,
 }
 
+type Looking = JoinHandle<(Arc<Up>, Result<Survey, String>)>;
+
 impl Agent {
-    async fn turn(mut self, stop: &CancellationToken) {
+    async fn turn(mut self, stop: &CancellationToken) -> Result<(), String> {
         let mut resync = tokio::time::interval(self.context.config.resync.get());
         resync.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut second = tokio::time::interval(Duration::from_secs(1));
@@ -174,19 +202,22 @@ impl Agent {
                 () = stop.cancelled() => break,
                 () = changed.notified() => self.hand_out(),
                 _ = second.tick() => {
+                    self.supervisor.check()?;
                     self.tell_refusal(&mut was_refused);
                     self.hand_out_in_want_of_the_api();
                     self.stand();
                 }
-                _ = resync.tick() => self.resync().await,
+                _ = resync.tick() => self.resync(),
+                (up, seen) = looked(&mut self.looking) => self.take_in(&up, seen),
                 Ok(()) = link.changed() => {
                     let up = matches!(&*link.borrow_and_update(), Link::Up(_));
                     self.context.metrics.engine_up.set(i64::from(up));
-                    self.resync().await;
+                    self.resync();
                 }
             }
         }
         self.supervisor.join(LAST_CALL).await;
+        Ok(())
     }
 
     /// What the API says goes to the tasks and into the checkpoint.
@@ -208,7 +239,8 @@ impl Agent {
 
     /// Without the API, what it said last holds.
     fn hand_out_in_want_of_the_api(&mut self) {
-        if self.desk.is_listed() || self.context.tick() < HEAD_START {
+        let unknown = self.standing.borrow().orders.uid.is_empty();
+        if self.desk.is_listed() || unknown || self.context.tick() < HEAD_START {
             return;
         }
         if let Some(assignments) = self.memoir.take_assignments() {
@@ -257,35 +289,62 @@ impl Agent {
         });
     }
 
-    async fn resync(&mut self) {
-        if matches!(&*self.context.link.borrow(), Link::Unseen) {
-            // Nothing to tell yet; it begins with the link.
+    /// Begins to look at the whole engine, unless that is under way.
+    fn resync(&mut self) {
+        let Ok(up) = self.context.link.borrow().up() else {
+            self.tell_away();
+            return;
+        };
+        if self.looking.is_some() {
             return;
         }
+        let known = self.surveyed.as_ref().filter(|(of, _)| *of == up.instance);
+        let known = known.map(|(_, engine)| engine.clone());
+        self.looking = Some(tokio::spawn(async move {
+            let seen = survey(&up, known).await;
+            (up, seen)
+        }));
+    }
+
+    /// Takes in what was seen of the whole engine.
+    fn take_in(&mut self, up: &Arc<Up>, seen: Result<Survey, String>) {
+        let Survey { listed, engine, full } = match seen {
+            Ok(seen) => seen,
+            Err(why) => {
+                self.doubts.tell(up, why.clone());
+                return self.tell(|facts| facts.away = Some(why));
+            }
+        };
+        self.surveyed = Some((up.instance.clone(), engine.clone()));
         let standing = self.standing.borrow().clone();
         let certain = self.desk.is_listed() && !standing.outcast;
-        let answers = self.doubt().await;
-        let counts = match &answers {
-            Ok(()) => self.supervisor.resync(&standing, certain).await,
-            Err(_) => None,
-        };
+        let counts = self.supervisor.resync(up, &listed, &standing, certain);
+        let directory = PathBuf::from(&engine.info.docker_root_dir);
+        self.housekeeper.sweep(&self.context, up, directory);
+        let most = self.context.config.images.collect_at_disk_percent.get();
+        if let Some(full) = full {
+            self.context.metrics.disk_percent.set(full.into());
+        }
+        self.tell(|facts| {
+            facts.containers = Some(counts);
+            (facts.engine, facts.away) = (Some(engine), None);
+            // Of how full it is only whether it is too full is told: it is another number each time.
+            facts.disk = full.map(|full| (if full >= most { most } else { 0 }, most));
+        });
+    }
+
+    fn tell_away(&self) {
+        // Before the first look there is nothing to tell.
+        if let Link::Down(why) = &*self.context.link.borrow() {
+            let why = why.clone();
+            self.tell(|facts| facts.away = Some(why));
+        }
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut Facts)) {
         let mut facts = self.facts.borrow().clone();
-        facts.containers = counts.or(facts.containers);
         facts.boot_id = boot_id();
-        let engine = match answers {
-            Ok(()) => self.engine_facts().await,
-            Err(why) => Err(why),
-        };
-        match (engine, &*self.context.link.borrow()) {
-            (Ok(engine), _) => (facts.engine, facts.away) = (Some(engine), None),
-            (Err(_), Link::Down(why)) => facts.away = Some(why.clone()),
-            (Err(why), Link::Up(_) | Link::Unseen) => facts.away = Some(why),
-        }
-        facts.disk = self.disk(facts.engine.as_ref());
-        if let (Link::Up(up), Some(engine)) = (&*self.context.link.borrow(), &facts.engine) {
-            let directory = PathBuf::from(&engine.info.docker_root_dir);
-            self.housekeeper.sweep(&self.context, up, directory);
-        }
+        change(&mut facts);
         self.facts.send_if_modified(|before| {
             let other = *before != facts;
             if other {
@@ -294,32 +353,21 @@ impl Agent {
             other
         });
     }
+}
 
-    /// Whether the engine answers at all. One that hangs keeps its connections, so the link alone
-    /// does not tell.
-    async fn doubt(&self) -> Result<(), String> {
-        let up = self.context.link.borrow().up()?;
-        let why = match tokio::time::timeout(ANSWERS_WITHIN, up.engine.ping()).await {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("it did not answer within {ANSWERS_WITHIN:?}"),
-        };
-        self.doubts.tell(&up, why.clone());
-        Err(why)
-    }
-
-    async fn engine_facts(&self) -> Result<EngineFacts, String> {
-        let up = self.context.link.borrow().up()?;
-        registration::ask(&up.engine).await.map_err(|error| error.to_string())
-    }
-
-    fn disk(&self, engine: Option<&EngineFacts>) -> Option<(u8, u8)> {
-        let directory = engine.map(|engine| PathBuf::from(&engine.info.docker_root_dir))?;
-        let full = DiskUse::of(&directory).ok()?.fullest();
-        self.context.metrics.disk_percent.set(full.into());
-        let most = self.context.config.images.collect_at_disk_percent.get();
-        // Of how full it is only whether it is too full is told: it is another number each time.
-        Some((if full >= most { most } else { 0 }, most))
+/// Waits for a look that is under way; for ever where none is.
+async fn looked(looking: &mut Option<Looking>) -> (Arc<Up>, Result<Survey, String>) {
+    loop {
+        match looking {
+            None => std::future::pending().await,
+            Some(handle) => {
+                let seen = handle.await;
+                *looking = None;
+                if let Ok(seen) = seen {
+                    return seen;
+                }
+            }
+        }
     }
 }
 

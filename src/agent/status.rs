@@ -10,7 +10,7 @@ use crate::api::condition::{ConditionType, Conditions, Observation, State};
 use crate::api::workspace::{Guest, NetworkAddress, PublishedPort};
 use crate::api::workspace_run::{DesiredState, RunPhase, RunStep, WorkspaceRunStatus};
 use crate::api::{Reason, WorkspaceRun};
-use crate::docker::ContainerStatus;
+use crate::docker::{ContainerStatus, Update};
 
 /// So many steps are told, the last ones.
 pub const STEPS: usize = 16;
@@ -344,11 +344,38 @@ fn spec_applied(view: &View<'_>, container: Option<&SeenContainer>) -> (State, R
     }
     match container {
         Some(container) if container.spec_hash == view.wish.spec_hash => {
+            // What cannot be translated now is not in force, whatever runs.
+            if let Some(hold) = view.sight.ok().and_then(|(seen, _)| seen.blocked.as_ref()) {
+                return (State::False, hold.reason, hold.message.clone());
+            }
+            let lasting = lasting_limits(&view.wish.limits, &container.limits);
+            if !lasting.is_empty() {
+                let limits = lasting.join(", ");
+                let message = format!(
+                    "the container still has {limits}, which the spec has no more: taking a limit away needs a new container"
+                );
+                return (State::False, Reason::WaitingForNextStart, message);
+            }
             (State::True, Reason::UpToDate, String::new())
         }
         Some(_) => (State::False, Reason::Updating, String::new()),
         None => (State::Unknown, Reason::Pending, String::new()),
     }
+}
+
+/// Limits that are in force and not wished: an engine takes none away in place.
+fn lasting_limits(wished: &Update, inforce: &Update) -> Vec<&'static str> {
+    [
+        ("limits.memory", wished.memory, inforce.memory),
+        ("limits.cpu", wished.nano_cpus, inforce.nano_cpus),
+        ("limits.kibotos.dev/pids", wished.pids_limit, inforce.pids_limit),
+        ("requests.memory", wished.memory_reservation, inforce.memory_reservation),
+        ("requests.cpu", wished.cpu_shares, inforce.cpu_shares),
+    ]
+    .into_iter()
+    .filter(|(_, wished, inforce)| wished.is_none() && inforce.is_some())
+    .map(|(name, _, _)| name)
+    .collect()
 }
 
 /// What is told of a run that a newer one of its Workspace follows: it is over, and its container, if

@@ -27,6 +27,9 @@ use crate::api::host::{ContainerCounts, HostMode};
 use crate::api::names::label;
 use crate::docker::ListItem;
 
+/// How long the last statuses are waited for when the agent ends.
+const LAST_WORD: std::time::Duration = std::time::Duration::from_secs(3);
+
 /// The bells of all tasks, by the Workspace's uid.
 #[derive(Clone, Debug, Default)]
 pub struct Bells(Arc<Mutex<HashMap<String, Arc<Notify>>>>);
@@ -64,6 +67,10 @@ pub struct Supervisor {
     pub stop: CancellationToken,
     tasks: BTreeMap<String, Post>,
     running: JoinSet<()>,
+    /// Those who write statuses.
+    telling: JoinSet<()>,
+    /// Held by a Workspace's task while it works: the next one of that Workspace waits for it.
+    turns: HashMap<String, Arc<tokio::sync::Mutex<()>>>,
     seen: BTreeMap<String, Print>,
     /// Containers that no run was there for at the last resync.
     strays: BTreeSet<String>,
@@ -85,12 +92,34 @@ impl Supervisor {
     pub fn new(context: Shared, reporter: Reporter, bells: Bells, stop: CancellationToken) -> Self {
         let (tasks, running, seen) = (BTreeMap::new(), JoinSet::new(), BTreeMap::new());
         let (strays, orphans) = (BTreeSet::new(), Orphans::default());
-        Self { context, reporter, bells, stop, tasks, running, seen, strays, orphans }
+        Self {
+            context,
+            reporter,
+            bells,
+            stop,
+            tasks,
+            running,
+            telling: JoinSet::new(),
+            turns: HashMap::new(),
+            seen,
+            strays,
+            orphans,
+        }
+    }
+
+    /// Whether all tasks go on: one that panicked would leave its Workspace alone for ever.
+    pub fn check(&mut self) -> Result<(), String> {
+        for set in [&mut self.running, &mut self.telling] {
+            while let Some(ended) = set.try_join_next() {
+                ended.map_err(|error| format!("a Workspace's task failed: {error}"))?;
+            }
+        }
+        self.turns.retain(|uid, turn| self.tasks.contains_key(uid) || Arc::strong_count(turn) > 1);
+        Ok(())
     }
 
     /// Hands out what is assigned: new tasks begin, changed ones are told, others end.
     pub fn hand_out(&mut self, assignments: BTreeMap<String, Assignment>) {
-        while self.running.try_join_next().is_some() {}
         let gone: Vec<_> =
             self.tasks.keys().filter(|uid| !assignments.contains_key(*uid)).cloned().collect();
         for uid in gone {
@@ -123,7 +152,7 @@ impl Supervisor {
         let (assigned, receiver) = watch::channel(Some(assignment.clone()));
         let (words, told) = watch::channel(None);
         let reporter = self.reporter.clone();
-        self.running.spawn(async move { reporter.keep_told(told).await });
+        self.telling.spawn(async move { reporter.keep_told(told).await });
         let task = Task {
             context: self.context.clone(),
             uid: uid.to_owned(),
@@ -134,7 +163,9 @@ impl Supervisor {
             stop: self.stop.clone(),
         };
         let busy = self.orphans.busy_with(uid);
+        let turn = self.turns.entry(uid.to_owned()).or_default().clone();
         self.running.spawn(async move {
+            let _turn = turn.lock_owned().await;
             // What is still done to its container would be taken for that container's own doing.
             if let Some(busy) = busy {
                 drop(busy.lock().await);
@@ -156,10 +187,10 @@ impl Supervisor {
             }
             let word = Word { run: run.clone(), status, lasts: true };
             let reporter = self.reporter.clone();
-            let running = &mut self.running;
+            let telling = &mut self.telling;
             let words = post.older.entry(run.name_any()).or_insert_with(|| {
                 let (words, told) = watch::channel(None);
-                running.spawn(async move { reporter.keep_told(told).await });
+                telling.spawn(async move { reporter.keep_told(told).await });
                 words
             });
             words.send_if_modified(|present| {
@@ -172,24 +203,25 @@ impl Supervisor {
         }
     }
 
-    /// Lists all containers once, rings the Workspaces where something happened, sees to what
-    /// belongs to none, and counts.
-    pub async fn resync(&mut self, standing: &Standing, certain: bool) -> Option<ContainerCounts> {
-        let up = self.context.link.borrow().up().ok()?;
-        let listed = match up.engine.list(&[]).await {
-            Ok(listed) => listed,
-            Err(error) => {
-                warn!(%error, "the containers could not be listed");
-                return None;
-            }
-        };
+    /// Takes in a list of all containers: rings the Workspaces where something happened, sees to
+    /// what belongs to none, and counts.
+    pub fn resync(
+        &mut self,
+        up: &Arc<Up>,
+        listed: &[ListItem],
+        standing: &Standing,
+        certain: bool,
+    ) -> ContainerCounts {
         self.context.metrics.resyncs.inc();
-        self.ring_where_something_happened(&listed, standing);
-        let ids = listed.iter().map(|item| item.id.as_str()).collect();
-        self.context.memoir.forget_gone(&ids, |uid| self.tasks.contains_key(uid));
-        let counts = self.count(&listed, standing);
-        self.see_to_orphans(&up, &listed, standing, certain);
-        Some(counts)
+        self.ring_where_something_happened(listed, standing);
+        // An engine whose disk is not there yet lists nothing either.
+        if !listed.is_empty() {
+            let ids = listed.iter().map(|item| item.id.as_str()).collect();
+            self.context.memoir.forget_gone(&ids, |uid| self.tasks.contains_key(uid));
+        }
+        let counts = self.count(listed, standing);
+        self.see_to_orphans(up, listed, standing, certain);
+        counts
     }
 
     fn ring_where_something_happened(&mut self, listed: &[ListItem], standing: &Standing) {
@@ -253,6 +285,10 @@ impl Supervisor {
         let all = async { while self.running.join_next().await.is_some() {} };
         if tokio::time::timeout(within, all).await.is_err() {
             warn!("a step is still under way: its outcome is seen at the next start");
+        }
+        let told = async { while self.telling.join_next().await.is_some() {} };
+        if tokio::time::timeout(LAST_WORD, told).await.is_err() {
+            warn!("the last statuses could not be written: they are at the next start");
         }
     }
 }

@@ -11,7 +11,7 @@ use tracing::warn;
 
 use crate::agent::config::AgentConfig;
 use crate::agent::root::{Root, RootError};
-use crate::agent::run;
+use crate::agent::run::{self, RunError};
 use crate::api::grammar::HostName;
 use crate::engine::EngineUrl;
 use crate::runtime::shutdown;
@@ -121,8 +121,11 @@ async fn start(options: &Options) -> Result<(), Box<dyn Error>> {
         config,
         admin_listen: options.admin_listen,
     };
-    run::run(started, root, access.client.clone(), stop).await?;
-    Ok(())
+    match run::run(started, root, access.client.clone(), stop).await {
+        Err(RunError::Unfit(why)) => Err(Unfit::Config(why).into()),
+        Err(RunError::Failed(why)) => Err(why.into()),
+        Ok(()) => Ok(()),
+    }
 }
 
 fn config(file: &Path) -> Result<AgentConfig, Unfit> {

@@ -16,6 +16,9 @@ use crate::api::grammar::ImageReference;
 use crate::docker::{ImageInspect, PullProgress};
 use crate::engine::{Engine, EngineError};
 
+/// So many pulls at once: enough that a slow one holds no other up on a usual host.
+const AT_ONCE: usize = 16;
+
 /// What to pull.
 #[derive(Clone, Debug)]
 pub struct Ask {
@@ -87,7 +90,7 @@ pub struct Waiting {
 
 impl Default for Pulls {
     fn default() -> Self {
-        Self::new(Patience::default(), 3, Duration::from_secs(1))
+        Self::new(Patience::default(), AT_ONCE, Duration::from_secs(1))
     }
 }
 
