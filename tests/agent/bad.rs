@@ -25,6 +25,7 @@ async fn what_a_user_must_change_is_told_by_its_field_and_other_runs_go_on() {
         "volume": { "name": "data", "uid": agent.scope.name("v") }, "driver": "no-such-driver",
         "path": "/data",
     }]);
+    // The fixture's policy allows both drivers with every option; a closed one allows neither.
     let broken = json!([{
         "volume": { "name": "data", "uid": agent.scope.name("w") }, "driver": "local",
         "driverOptions": { "type": "none", "o": "bind", "device": "/tmp/no-such-volume" },
@@ -94,6 +95,26 @@ async fn what_a_user_must_change_is_told_by_its_field_and_other_runs_go_on() {
         agent.phase(&format!("{name}-1"), "Removed").await;
     }
     assert_eq!(agent.containers().await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_volume_that_would_show_the_host_is_not_made_under_a_closed_policy() {
+    let (cluster, engine) = (cluster().await, engine().await);
+    let mut agent = Agent::joined(&cluster, &engine, engine.socket(), "rootvol").await;
+    agent.configure("policy: {}\n");
+    agent.start();
+    let uid = agent.scope.name("r");
+    let root = json!([{
+        "volume": { "name": "data", "uid": uid }, "driver": "local",
+        "driverOptions": { "type": "none", "o": "bind", "device": "/" }, "path": "/data",
+    }]);
+    agent.create(&agent.run("root", 1, json!({ "mounts": root }))).await;
+    let message = waits(&agent, "root-1", "ForbiddenByHostPolicy").await;
+    for word in ["spec.mounts[0].driverOptions", "volumeDriverOptions"] {
+        assert!(message.contains(word), "{word} in {message}");
+    }
+    let made = engine.request("GET", &format!("/volumes/kibotos-{uid}"), None).await;
+    assert_eq!(made.0, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]

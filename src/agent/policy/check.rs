@@ -51,6 +51,7 @@ impl Context<'_> {
 pub fn check(create: &Create, context: &Context<'_>, governing: &Governing<'_>) -> Vec<FieldError> {
     let mut refusals = Refusals::new(governing);
     container_directory(context, &mut refusals);
+    mounts::volumes(context, &mut refusals);
     let Create { name: _, platform: _, body, connect } = create;
     for (name, settings) in connect {
         networks::endpoint(name, settings, context, &mut refusals);

@@ -20,8 +20,8 @@
 //! | `UTSMode`, `UsernsMode`, `CgroupnsMode` | `host`: `hostNamespaces` | unset; cgroup `private` | other modes |
 //! | `Binds`, bind mounts | `bindPrefixes`, after cleaning; writable, created, relabelled (`z`, `Z`) or with writable submounts: not under a `readOnly` prefix; propagation `shared`, `rshared`: under a `shared` one | the config file's bind; propagation `private`, `slave` | `..`, relative paths, `/proc/PID/…` |
 //! | a bind of an engine's socket | `dockerSocket`; of a directory that holds one: `bindPrefixes` too | | |
-//! | volumes by name | `namedVolumes` | anonymous volumes; the Workspace's own Volume, exactly as the run mounts it | names that begin `kibotos-` |
-//! | a volume's driver and its options | `volumeDriverOptions` | `local` without options | labels under `kibotos.dev/` |
+//! | volumes by name | `namedVolumes` | anonymous volumes; the Workspace's own Volume, exactly as the run mounts it (its driver: below) | names that begin `kibotos-` |
+//! | a volume's driver and its options, also of the Workspace's own (`mounts[].driver`, not in the body) | `volumeDriverOptions` | `local` without options | labels under `kibotos.dev/` |
 //! | other mounts | | `tmpfs`, `image` | other types (`npipe`, `cluster`) |
 //! | `container.directory` (not in the body) | `directoryPrefixes`; holding an engine's socket: `dockerSocket` too | unset | `/`, `..`, relative paths |
 //! | `Devices` | `devices` by path, with no more permissions | | permissions other than of `rwm` |

@@ -55,6 +55,15 @@ pub fn mounts(list: &[Mount], context: &Context<'_>, refusals: &mut Refusals<'_>
     }
 }
 
+/// Judges what the Workspace's Volumes are made with. The body has their names alone: the agent
+/// makes them before, with what the run says, and the local driver can show all of the host.
+pub fn volumes(context: &Context<'_>, refusals: &mut Refusals<'_>) {
+    for (i, mount) in context.run.mounts.iter().flatten().enumerate() {
+        let fields = ["driver", "driverOptions"].map(|field| format!("spec.mounts[{i}].{field}"));
+        driver(Some(&mount.driver), mount.driver_options.as_ref(), fields, refusals);
+    }
+}
+
 fn one_mount(mount: &Mount, path: &str, sockets: &[HostPath], refusals: &mut Refusals<'_>) {
     let Mount {
         type_,
@@ -168,13 +177,27 @@ fn volume_options(options: &VolumeOptions, path: &str, refusals: &mut Refusals<'
             .never(at("labels"), "labels under kibotos.dev/ say which volumes are a Workspace's");
     }
     let Some(DriverConfig { name, options }) = driver_config else { return };
-    let driver = driver_name(name.as_deref());
+    let fields = [at("driverConfig.name"), at("driverConfig.options")];
+    driver(name.as_deref(), options.as_ref(), fields, refusals);
+}
+
+/// Judges a volume's driver and options; `fields` are where each is written.
+fn driver(
+    name: Option<&str>,
+    options: Option<&BTreeMap<String, String>>,
+    fields: [String; 2],
+    refusals: &mut Refusals<'_>,
+) {
+    let driver = driver_name(name);
     let none = BTreeMap::new();
-    let options = options.as_ref().unwrap_or(&none);
+    let options = options.unwrap_or(&none);
     let listed = &refusals.allowances().volume_driver_options;
     let allowed = is_plain(driver, options) || listed.iter().any(|e| e.covers(driver, options));
-    let field = if options.is_empty() { "driverConfig.name" } else { "driverConfig.options" };
-    let what =
-        if options.is_empty() { driver.to_owned() } else { format!("{driver} with these options") };
-    refusals.need(allowed, at(field), &what, "volumeDriverOptions");
+    let [of_name, of_options] = fields;
+    let (field, what) = if options.is_empty() {
+        (of_name, driver.to_owned())
+    } else {
+        (of_options, format!("{driver} with these options"))
+    };
+    refusals.need(allowed, field, &what, "volumeDriverOptions");
 }

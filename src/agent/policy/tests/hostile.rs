@@ -110,6 +110,44 @@ fn the_data_of_other_workspaces_is_refused_whatever_is_allowed() {
 }
 
 #[test]
+fn a_volume_of_the_workspaces_own_is_made_only_as_the_host_allows() {
+    let root = json!({"type": "none", "o": "bind", "device": "/"});
+    let nfs = json!({"type": "nfs", "o": "addr=10.0.0.1", "device": ":/x"});
+    let (of_driver, of_options) = ("spec.mounts[1].driver", "spec.mounts[1].driverOptions");
+    for (driver, options, allowed, refused) in [
+        ("local", None, "{}", None),
+        ("", Some(json!({})), "{}", None),
+        ("local", Some(root.clone()), "{}", Some(of_options)),
+        ("", Some(root.clone()), "{}", Some(of_options)),
+        ("local", Some(root.clone()), "bindPrefixes: [/]", Some(of_options)),
+        ("local", Some(root.clone()), "volumeDriverOptions: [sshfs]", Some(of_options)),
+        ("local", Some(root.clone()), "volumeDriverOptions: [local]", None),
+        (
+            "local",
+            Some(root),
+            "volumeDriverOptions: [{driver: local, types: [nfs]}]",
+            Some(of_options),
+        ),
+        ("local", Some(nfs), "volumeDriverOptions: [{driver: local, types: [nfs]}]", None),
+        ("sshfs", None, "{}", Some(of_driver)),
+        ("sshfs", None, "volumeDriverOptions: [local]", Some(of_driver)),
+        ("sshfs", None, "volumeDriverOptions: [sshfs]", None),
+    ] {
+        let mut run = run(&json!({}));
+        let mounts = run.mounts.as_mut().unwrap();
+        let mut mount = mounts[0].clone();
+        mount.path = "/more".to_owned();
+        mount.driver = driver.to_owned();
+        mount.driver_options = options.clone().map(|o| serde_json::from_value(o).unwrap());
+        mounts.push(mount);
+        let policy = HostPolicy { default: allowances(allowed), ..HostPolicy::default() };
+        let errors = judge_by(&create(&json!({})), &run, &policy.governing("dev"));
+        let expected: Vec<_> = refused.into_iter().collect();
+        assert_eq!(paths(&errors), expected, "{driver} {options:?} with {allowed}: {errors:?}");
+    }
+}
+
+#[test]
 fn no_spelling_of_a_right_gets_past_a_lesser_one() {
     for (host, allowed) in [
         (json!({"CapAdd": ["all"]}), "capabilities: [NET_ADMIN]"),
