@@ -44,6 +44,10 @@ impl Fault {
 /// What of a message tells its kind: each row's words must all be there.
 const KNOWN: &[(&[&str], Reason)] = &[
     (&["error while mounting volume"], Reason::VolumeDriverFailed),
+    // A part of the engine does not answer, in words that a bad spec has too: it passes.
+    (&["dial unix"], Reason::StartFailed),
+    (&["containerd.sock"], Reason::StartFailed),
+    (&["connection refused"], Reason::StartFailed),
     (&["port is already allocated"], Reason::PortConflict),
     (&["address already in use"], Reason::PortConflict),
     (&["cannot assign requested address"], Reason::PortConflict),
@@ -174,6 +178,26 @@ mod tests {
             (
                 500,
                 "error while mounting volume '/var/lib/docker/volumes/v/_data': failed to mount local volume: mount /srv/x:/var/lib/docker/volumes/v/_data, flags: 0x1000: no such file or directory",
+                Reason::VolumeDriverFailed,
+            ),
+            (
+                400,
+                "failed to create task for container: connection error: desc = \"transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: no such file or directory\"",
+                Reason::StartFailed,
+            ),
+            (
+                400,
+                "dial unix /run/containerd/containerd.sock: connect: permission denied",
+                Reason::StartFailed,
+            ),
+            (
+                400,
+                "connection error: desc = \"transport: error while dialing: connect: connection refused\": unavailable: invalid",
+                Reason::StartFailed,
+            ),
+            (
+                500,
+                "error while mounting volume '': dial unix /run/docker/plugins/sshfs.sock: connect: no such file or directory",
                 Reason::VolumeDriverFailed,
             ),
             (500, "something new", Reason::StartFailed),
