@@ -7,6 +7,7 @@ use super::container::{Create, own_directory};
 use super::context::Context;
 use super::directory::{self, DirectoryError, DirectoryState, Place};
 use super::execute::BUILT_IN_NETWORKS;
+use super::images::pull::is_for;
 use super::intent::Assignment;
 use super::lifecycle::{Ground, Hold, Image, Pull, Record, Seen, SeenContainer, Step, Wish};
 use super::link::{self, Up};
@@ -296,9 +297,30 @@ pub fn canonical(image: &str) -> String {
         .map_or_else(|_| image.to_owned(), |reference| reference.canonical().into_owned())
 }
 
-/// Whether an image is for the platform that was asked for, as far as both say.
+/// Whether an image is for the platform that was asked for, if one was.
 fn fits(image: &ImageInspect, platform: Option<&str>) -> bool {
-    let Some(platform) = platform.filter(|platform| !platform.is_empty()) else { return true };
-    let has = [&image.os, &image.architecture, &image.variant];
-    platform.split('/').zip(has).all(|(asked, has)| has.is_empty() || asked == has)
+    let asked = platform.filter(|platform| !platform.is_empty());
+    asked.is_none_or(|platform| is_for(platform, image))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_a_pull_would_leave_as_it_is_is_not_pulled_for_its_platform() {
+        let arm = |descriptor| ImageInspect {
+            os: "linux".to_owned(),
+            architecture: "arm64".to_owned(),
+            variant: "v8".to_owned(),
+            descriptor,
+            ..ImageInspect::default()
+        };
+        for platform in ["", "linux", "linux/arm64", "linux/aarch64", "linux/arm64/v8"] {
+            assert!(fits(&arm(None), Some(platform)), "{platform}");
+        }
+        assert!(fits(&arm(None), None));
+        assert!(!fits(&arm(None), Some("linux/amd64")));
+        assert!(fits(&arm(Some(serde_json::json!({}))), Some("linux/amd64")));
+    }
 }

@@ -258,18 +258,30 @@ impl Inner {
 
 /// Engines before 24 take any platform that there is, and 28 merely warns.
 fn check_platform(ask: &Ask, found: &ImageInspect) -> Result<(), Fault> {
-    let Some(asked) = &ask.platform else { return Ok(()) };
+    match &ask.platform {
+        Some(asked) if !is_for(asked, found) => {
+            let has = format!("{}/{}", found.os, found.architecture);
+            Err(fault::other_platform(&ask.image, asked, &has))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether an image is for the platform that was asked for, as far as both say. Who looks whether a
+/// pull is needed and who judges what was pulled both ask here, or a pull would follow each pull.
+///
+/// Of variants the engine's choice counts: it takes a lesser one where there is no other.
+pub fn is_for(platform: &str, image: &ImageInspect) -> bool {
     // The containerd store keeps several platforms under one name, and inspect shows another one.
-    if found.descriptor.is_some() {
-        return Ok(());
+    if image.descriptor.is_some() {
+        return true;
     }
-    let mut parts = asked.split('/');
-    let (os, architecture) = (parts.next().unwrap_or_default(), parts.next());
-    let Some(architecture) = architecture.map(canonical_architecture) else { return Ok(()) };
-    if os == found.os && architecture == canonical_architecture(&found.architecture) {
-        return Ok(());
-    }
-    Err(fault::other_platform(&ask.image, asked, &format!("{}/{}", found.os, found.architecture)))
+    let asked = platform.to_ascii_lowercase();
+    let Some((os, rest)) = asked.split_once('/') else { return true };
+    let architecture = rest.split('/').next().unwrap_or_default();
+    let same = |asked: &str, has: &str| has.is_empty() || asked == has;
+    same(os, &image.os)
+        && same(canonical_architecture(architecture), canonical_architecture(&image.architecture))
 }
 
 /// As containerd takes the names that others have for them.
@@ -336,7 +348,9 @@ mod tests {
             let ask = Ask { image, platform: platform.map(Into::into), logins: Vec::new() };
             check_platform(&ask, found).is_ok()
         };
-        for platform in [None, Some("linux/amd64"), Some("linux/x86_64"), Some("linux")] {
+        for platform in
+            [None, Some("linux/amd64"), Some("linux/x86_64"), Some("Linux/AMD64"), Some("linux")]
+        {
             assert!(fits(platform, &found(None)), "{platform:?}");
         }
         assert!(!fits(Some("linux/arm64/v8"), &found(None)));
