@@ -58,7 +58,8 @@ impl Deed<'_> {
             Step::Connect { id, network } => self.connect(id, network).await.map(done),
             Step::Start { id } => {
                 // An engine makes a directory in place of a source that is gone.
-                self.resolve().await?;
+                let judged = self.resolve().await?;
+                self.still_leads(id, judged).await?;
                 engine.start(id).await.map(done).map_err(|e| of_container(&e))
             }
             Step::Unpause { id } => {
@@ -187,6 +188,18 @@ impl Deed<'_> {
             let hold = forbidden(&fields);
             Fault::new(first, hold.message)
         })
+    }
+
+    /// The body was judged as it would be sent now; what is mounted is what the container was made
+    /// with.
+    async fn still_leads(&self, id: &str, judged: Create) -> Result<(), Fault> {
+        let found = self.up.engine.inspect(id).await.map_err(|error| of_container(&error))?;
+        let Some(found) = found else { return Ok(()) };
+        let message = blocking(move || mounts::led_astray(&found.mounts, &judged)).await?;
+        match message {
+            None => Ok(()),
+            Some(message) => Err(Fault::new(Reason::ForbiddenByHostPolicy, message).rarely()),
+        }
     }
 
     async fn create(&self) -> Result<Note, Fault> {

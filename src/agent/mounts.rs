@@ -25,7 +25,7 @@ use super::resolve::{self, Resolved};
 use crate::api::Reason;
 use crate::api::field_error::FieldError;
 use crate::api::grammar::{Bind, BindSource};
-use crate::docker::HostConfig;
+use crate::docker::{HostConfig, MountPoint};
 
 /// Why a body cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,47 @@ pub fn resolve(
     work.refuse(check(&create, &seen, &governing));
     work.make(&mut create.body.host_config);
     if work.faults.is_empty() { Ok(create) } else { Err(work.faults) }
+}
+
+/// Why a container that was made before may not start, if it may not: a source of its binds leads
+/// elsewhere by now, or is none of those of the body that was judged now. For a container keeps the
+/// sources that it was made with, and a start follows the links on their way once more.
+pub fn led_astray(made: &[MountPoint], judged: &Create) -> Option<String> {
+    let itself = |path: &str| {
+        resolve::resolve(path).is_ok_and(|found| Path::new(&found.path) == Path::new(path))
+    };
+    let astray = astray(made, judged, itself)?;
+    Some(format!(
+        "not allowed by host policy: {astray} is what the container was made to bind, and a link on \
+         the host leads elsewhere since then: put the link back, or change the spec, which makes a \
+         new container"
+    ))
+}
+
+/// The first bind source of a container that is not `itself`, or not one of the judged body.
+fn astray<'a>(
+    made: &'a [MountPoint],
+    judged: &Create,
+    itself: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let host = &judged.body.host_config;
+    let short = host.binds.iter().flatten().filter_map(|text| text.split(':').next());
+    let long = host.mounts.iter().flatten().filter(|mount| mount.type_ == "bind");
+    let long = long.filter_map(|mount| mount.source.as_deref());
+    let sources: Vec<_> = short.chain(long).map(Path::new).collect();
+    let mut binds = made.iter().filter(|mount| mount.type_ == "bind");
+    let bad = |mount: &&MountPoint| {
+        let known = sources.contains(&Path::new(&mount.source)) || is_init(mount, judged);
+        !known || !itself(&mount.source)
+    };
+    binds.find(bad).map(|mount| mount.source.as_str())
+}
+
+/// Podman's own bind for `init`, from where root alone can write.
+fn is_init(mount: &MountPoint, judged: &Create) -> bool {
+    judged.body.host_config.init == Some(true)
+        && matches!(mount.destination.as_str(), "/run/podman-init" | "/dev/init")
+        && of_the_host(&mount.source)
 }
 
 struct Work<'a> {

@@ -268,3 +268,59 @@ fn a_path_that_no_bind_can_name_is_sent_to_the_long_form() {
     one(host.bind("srv/link"), Reason::InvalidSpec, "write it under mounts with type bind");
     assert_eq!(host.mount("srv/link", false).unwrap().0, host.at("srv/a:b"));
 }
+
+/// Mounts as an engine's inspect tells them.
+fn made(mounts: &[(&str, &str, &str)]) -> Vec<MountPoint> {
+    let mounts = mounts.iter().map(|(type_, source, destination)| MountPoint {
+        type_: (*type_).to_owned(),
+        source: (*source).to_owned(),
+        destination: (*destination).to_owned(),
+        ..MountPoint::default()
+    });
+    mounts.collect()
+}
+
+#[test]
+fn a_container_starts_with_sources_that_lead_to_themselves_and_are_judged_now() {
+    let host = Host::new("");
+    let judged = || {
+        let mount = json!({ "type": "bind", "source": host.at("srv"), "target": "/long" });
+        let mut judged = host.resolve(json!({ "mounts": [mount] }), false).unwrap();
+        let binds = ["/a:/x", "/b/c:/y:ro", "data:/z"].map(ToOwned::to_owned);
+        judged.body.host_config.binds = Some(binds.into());
+        judged
+    };
+    let srv = host.at("srv");
+    let volume = "/var/lib/docker/volumes/v/_data";
+    let of = |mounts: &[(&str, &str, &str)], leads: &str| {
+        let made = made(mounts);
+        astray(&made, &judged(), |path| path != leads).map(ToOwned::to_owned)
+    };
+    let all = [("bind", "/a", "/x"), ("bind", "/b/c/", "/y"), ("bind", srv.as_str(), "/long")];
+    assert_eq!(of(&all, ""), None);
+    assert_eq!(of(&[("volume", volume, "/data"), ("tmpfs", "", "/t")], ""), None);
+    assert_eq!(of(&all, "/a").as_deref(), Some("/a"));
+    assert_eq!(of(&[("bind", "/b", "/y")], "").as_deref(), Some("/b"));
+    assert_eq!(
+        of(&[("bind", "/usr/bin/env", "/run/podman-init")], "").as_deref(),
+        Some("/usr/bin/env")
+    );
+}
+
+#[test]
+fn a_source_that_became_a_link_since_the_container_was_made_keeps_it_from_starting() {
+    let host = Host::new("");
+    fs::create_dir_all(host.path("srv/app/data")).unwrap();
+    fs::create_dir_all(host.path("srv/app/other")).unwrap();
+    let bind = format!("{}:/mnt:ro", host.at("srv/app/data"));
+    let resolve = || host.resolve(json!({ "binds": [bind] }), false).unwrap();
+    let source = host.at("srv/app/data");
+    let made = made(&[("bind", &source, "/mnt")]);
+    assert_eq!(led_astray(&made, &resolve()), None);
+    fs::remove_dir(host.path("srv/app/data")).unwrap();
+    symlink(host.path("srv/app/other"), host.path("srv/app/data")).unwrap();
+    let message = led_astray(&made, &resolve()).unwrap();
+    for words in [source.as_str(), "leads elsewhere", "change the spec"] {
+        assert!(message.contains(words), "{words} in {message}");
+    }
+}
