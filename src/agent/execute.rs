@@ -5,6 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::container::Create;
 use super::context::Context;
 use super::directory::{self, DirectoryError, Place};
@@ -277,6 +279,10 @@ impl Deed<'_> {
             let made = made.and_then(|found| found.config.stop_signal);
             if made.as_deref().and_then(name_of) != name_of(signal) {
                 kill(engine, id, signal).await?;
+                ends(engine, id, grace).await?;
+                // Had it the grace once more, it would get the other signal in the midst of it.
+                let stopped = engine.stop(id, Some(Duration::ZERO)).await;
+                return stopped.map_err(|error| of_container(&error));
             }
         }
         engine.stop(id, Some(grace)).await.map_err(|error| of_container(&error))
@@ -364,6 +370,20 @@ async fn kill(engine: &Engine, id: &str, signal: &str) -> Result<(), Fault> {
     match engine.kill(id, signal).await {
         Err(error) if error.is_conflict() || error.is_not_found() => Ok(()),
         other => other.map_err(|error| of_container(&error)),
+    }
+}
+
+/// Waits until a container does not run, or the grace is over.
+async fn ends(engine: &Engine, id: &str, grace: Duration) -> Result<(), Fault> {
+    const EVERY: Duration = Duration::from_millis(100);
+    let over = Instant::now() + grace;
+    loop {
+        let found = engine.inspect(id).await.map_err(|error| of_container(&error))?;
+        let left = over.saturating_duration_since(Instant::now());
+        if !found.is_some_and(|found| found.state.running) || left.is_zero() {
+            return Ok(());
+        }
+        tokio::time::sleep(left.min(EVERY)).await;
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::on_fake::on_fake;
 use crate::{
-    fake::{Container, Fault, Gate, Image, Options, Pull, What},
+    fake::{Container, Fault, Gate, Image, Options, Process, Pull, What},
     fixture::{Agent, eventually, send},
 };
 
@@ -109,6 +109,23 @@ async fn a_container_that_died_in_its_removal_is_made_anew_seen_or_unseen() {
         id = agent.phase("web-1", "Running").await.container_id.unwrap();
         assert_eq!(fake.containers().len(), 1);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_signal_of_now_has_the_grace_to_itself_before_that_of_then() {
+    let (agent, fake) = on_fake("signal", Options::default()).await;
+    // Made with SIGTERM, at which it would end with another code.
+    fake.processes("kibotos.test/busybox:1", Process::obedient(7));
+    let id = running(&agent, "web").await;
+    let stop = json!({ "signal": "SIGUSR1", "gracePeriod": "60s" });
+    agent.change("web-1", json!({ "desired": "Stopped", "stop": stop })).await;
+    let looks = || fake.count("GET", &format!("/containers/{id}/json"));
+    let killed = || fake.count("POST", &format!("/containers/{id}/kill")) == 1;
+    eventually("it is told", async || killed().then_some(())).await;
+    let before = looks();
+    eventually("it is waited for", async || (looks() > before + 2).then_some(())).await;
+    fake.exit(&id, 0);
+    assert_eq!(agent.phase("web-1", "Exited").await.exit_code, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
