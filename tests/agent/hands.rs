@@ -62,7 +62,8 @@ async fn stopped_by_hand(agent: &Agent, row: (usize, &str, &str, bool, End)) {
         assert_eq!(status.container_id.as_deref(), before["Id"].as_str(), "{row:?}");
         assert_eq!(status.restarts, Some(1), "{row:?}");
         let message = step(&status, "Start").unwrap();
-        let told = if restart == "unset" { "exit code" } else { "stopped or signalled on the host" };
+        let told =
+            if restart == "unset" { "exit code" } else { "stopped or signalled on the host" };
         assert!(message.contains(told), "{row:?}: {message}");
         return;
     };
