@@ -181,7 +181,9 @@ impl Look<'_> {
             None => true,
             Some(container) => {
                 let counts = self.record.counts(self.wish, container);
-                container.spec_hash != self.wish.spec_hash
+                let unstarted = container.started_at.is_none() && !container.is_alive();
+                unstarted
+                    || container.spec_hash != self.wish.spec_hash
                     || (!counts && (self.wish.fresh_layer || self.wish.pull == Pull::Always))
             }
         };

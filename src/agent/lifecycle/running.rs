@@ -130,7 +130,10 @@ fn replacement(case: &Case<'_>, container: &SeenContainer) -> Option<Replacement
         return Some(Replacement::Image);
     }
     let unstarted = container.started_at.is_none() && !container.is_alive();
-    (unstarted && case.memory.failed_starts >= BROKEN_AFTER).then_some(Replacement::Broken)
+    // Without the image there would be no container at all: this one may yet start.
+    let replaceable = case.seen.image == Image::Present;
+    (unstarted && replaceable && case.memory.failed_starts >= BROKEN_AFTER)
+        .then_some(Replacement::Broken)
 }
 
 /// Pull, then stop, then remove: what runs goes on until all else is there.
